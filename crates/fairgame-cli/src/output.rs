@@ -1,0 +1,96 @@
+//! Where output goes: data to standard output, all else to standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use fairgame::{Error, ErrorKind, Result};
+use serde::Serialize;
+
+/// Prints data. A reader that stopped listening is no error.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::new(ErrorKind::Io, format!("cannot be written: {error}"))
+                .at("standard output"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints a JSON document.
+pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(document)
+        .map_err(|error| Error::new(ErrorKind::Value, format!("no JSON can be made: {error}")))?;
+    text.push('\n');
+    print(&text)
+}
+
+/// Tells the user something that is not data.
+pub(crate) fn notice(text: impl std::fmt::Display) {
+    // Nothing can be done about a standard error that is closed.
+    let _ = writeln!(io::stderr(), "note: {text}");
+}
+
+/// Tells the user what went wrong.
+pub(crate) fn error(error: &Error) {
+    let _ = writeln!(io::stderr(), "error: {error}");
+}
+
+/// A rule under the header, and nothing else.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// An empty table with this header, as wide as the terminal or as its content.
+pub(crate) fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(STYLE).set_header(header);
+    if io::stdout().is_terminal() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+    }
+    table
+}
+
+/// A number in at most six significant digits.
+pub(crate) fn short(number: f64) -> String {
+    if number != 0.0 && !(1e-4..1e15).contains(&number.abs()) {
+        return format!("{number:.3e}");
+    }
+    let digits = if number == 0.0 { 0 } else { number.abs().log10().floor() as i32 };
+    let text = format!("{number:.*}", usize::try_from(5 - digits).unwrap_or(0));
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// A share in percent.
+pub(crate) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        0.0 => "0 %".to_owned(),
+        small if small < 0.1 => "<0.1 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_numbers() {
+        let cases = [
+            (0.0, "0"),
+            (38.581_647, "38.5816"),
+            (99_999.0, "99999"),
+            (1_234_567.4, "1234567"),
+            (-0.05, "-0.05"),
+            (1e-9, "1.000e-9"),
+            (1e300, "1.000e300"),
+        ];
+        for (number, wanted) in cases {
+            assert_eq!(short(number), wanted);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The options of every command that reads data.
+
+use std::io;
+
+use clap::Args;
+use fairgame::table::{self, Header, Kind, Missing, ReadOptions, Source, Table};
+use fairgame::{Error, ErrorKind, Result};
+
+/// What is read, and how.
+#[derive(Args)]
+pub(crate) struct ReadArguments {
+    /// Files or folders (CSV, gzip or zstd CSV, Parquet, Arrow), @NAME for a shipped dataset, - for
+    /// standard input; several are read as one table
+    #[arg(required = true, value_name = "DATA")]
+    pub(crate) data: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
+}
+
+/// How to read what is read.
+#[derive(Args)]
+#[command(next_help_heading = "Reading data")]
+pub(crate) struct FormatArguments {
+    /// What separates CSV fields [default: whichever of , tab ; | the first line has most of]
+    #[arg(long, value_name = "CHAR", value_parser = byte)]
+    delimiter: Option<u8>,
+
+    /// What CSV fields are quoted with
+    #[arg(long, value_name = "CHAR", value_parser = byte, default_value = "\"")]
+    quote: u8,
+
+    /// Skip CSV lines that begin with this character
+    #[arg(long, value_name = "CHAR", value_parser = byte)]
+    comment: Option<u8>,
+
+    /// The first CSV line is data; columns are called c1, c2, … unless --names names them
+    #[arg(long)]
+    no_header: bool,
+
+    /// The column names of CSV, in place of the header's
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    names: Option<Vec<String>>,
+
+    /// One more text that means missing, beside empty ? NA N/A null nan (repeatable)
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    missing: Vec<String>,
+
+    /// Only empty fields and --missing texts mean missing
+    #[arg(long)]
+    no_standard_missing: bool,
+
+    /// Read a column as number, category or boolean, whatever it looks like (repeatable)
+    #[arg(long = "type", value_name = "COLUMN=KIND", value_parser = kind)]
+    kinds: Vec<(String, Kind)>,
+
+    /// Read only this column (repeatable)
+    #[arg(long = "column", value_name = "COLUMN")]
+    columns: Vec<String>,
+
+    /// Leave this column out (repeatable)
+    #[arg(long, value_name = "COLUMN")]
+    drop: Vec<String>,
+}
+
+impl ReadArguments {
+    /// Reads the table.
+    pub(crate) fn read(&self) -> Result<Table> {
+        let sources = self.data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
+        table::read(sources, &self.format.options())
+    }
+}
+
+impl FormatArguments {
+    fn options(&self) -> ReadOptions {
+        let missing = if self.no_standard_missing {
+            Missing::only(Vec::<String>::new())
+        } else {
+            Missing::standard()
+        };
+        ReadOptions {
+            delimiter: self.delimiter,
+            quote: self.quote,
+            comment: self.comment,
+            header: if self.no_header { Header::Absent } else { Header::Present },
+            names: self.names.clone(),
+            missing: self.missing.iter().fold(missing, |missing, text| missing.and(text)),
+            kinds: self.kinds.iter().cloned().collect(),
+            columns: (!self.columns.is_empty()).then(|| self.columns.clone()),
+            drop: self.drop.clone(),
+        }
+    }
+}
+
+fn source(text: &str) -> Result<Source> {
+    match text {
+        "-" => Ok(Source::stream("standard input", io::stdin())),
+        text => Source::parse(text),
+    }
+}
+
+/// One ASCII character, or the word `tab`.
+fn byte(text: &str) -> Result<u8> {
+    match text.as_bytes() {
+        [byte] => Ok(*byte),
+        b"tab" | b"\\t" => Ok(b'\t'),
+        _ => Err(Error::new(ErrorKind::Settings, "one ASCII character is needed, or `tab`")),
+    }
+}
+
+fn kind(text: &str) -> Result<(String, Kind)> {
+    let (column, kind) = text.rsplit_once('=').ok_or_else(|| {
+        Error::new(ErrorKind::Settings, "a column and a kind are needed, as in `age=number`")
+    })?;
+    Ok((column.to_owned(), kind.parse()?))
+}

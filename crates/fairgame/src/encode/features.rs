@@ -1,0 +1,98 @@
+//! Compact features: a few codes and a few numbers a row.
+
+/// The features of a dataset: for each row, [`Features::slots`] codes and [`Features::numbers`]
+/// numbers, both row by row.
+///
+/// A code is the index of a weight, below [`Features::weights`]; the code that equals it is
+/// *silent* and adds nothing. Rows are contiguous, so that a row of a minibatch is one or two cache
+/// lines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Features {
+    pub(super) rows: usize,
+    pub(super) slots: usize,
+    pub(super) weights: usize,
+    pub(super) numbers: usize,
+    pub(super) codes: Codes,
+    pub(super) values: Vec<f32>,
+}
+
+/// Codes, in two bytes each where they fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Codes {
+    /// At most 65,535 weights.
+    Narrow(Vec<u16>),
+    /// More.
+    Wide(Vec<u32>),
+}
+
+impl Features {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many codes a row has.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// How many weights the codes index; also the silent code.
+    pub fn weights(&self) -> usize {
+        self.weights
+    }
+
+    /// How many numbers a row has.
+    pub fn numbers(&self) -> usize {
+        self.numbers
+    }
+
+    /// How many inputs a model has: weights that codes index, and numbers.
+    ///
+    /// This is the count of features as the literature counts them, one for each column of the
+    /// one-hot matrix that is never built.
+    pub fn width(&self) -> usize {
+        self.weights + self.numbers
+    }
+
+    /// All codes, row by row.
+    pub fn codes(&self) -> &Codes {
+        &self.codes
+    }
+
+    /// All numbers, row by row.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The weights that are on in a row; silent codes are left out.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn row_codes(&self, row: usize) -> impl Iterator<Item = usize> {
+        let place = row * self.slots..(row + 1) * self.slots;
+        let (narrow, wide): (&[u16], &[u32]) = match &self.codes {
+            Codes::Narrow(codes) => (&codes[place], &[]),
+            Codes::Wide(codes) => (&[], &codes[place]),
+        };
+        let codes = narrow.iter().map(|&code| usize::from(code));
+        let weights = self.weights;
+        codes.chain(wide.iter().map(|&code| code as usize)).filter(move |&code| code < weights)
+    }
+
+    /// The numbers of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn row_values(&self, row: usize) -> &[f32] {
+        &self.values[row * self.numbers..(row + 1) * self.numbers]
+    }
+
+    /// The bytes that the codes and numbers take.
+    pub fn bytes(&self) -> usize {
+        let codes = match &self.codes {
+            Codes::Narrow(codes) => size_of_val(codes.as_slice()),
+            Codes::Wide(codes) => size_of_val(codes.as_slice()),
+        };
+        codes + size_of_val(self.values.as_slice())
+    }
+}

@@ -1,0 +1,208 @@
+//! What an encoder learns from training rows.
+
+use std::collections::BTreeMap;
+
+use super::encoder::{Feature, Map};
+use super::{Coding, Cuts, Encoder, EncoderSpec, Notice, Steps};
+use crate::table::{Column, Kind, MISSING, Table, Values, no_such_column, quantile};
+use crate::{Error, ErrorKind, Result};
+
+impl Encoder {
+    /// Learns an encoder from the training table.
+    ///
+    /// Columns come in the table's order. Constant columns are left out, with a notice.
+    pub fn fit(spec: &EncoderSpec, train: &Table) -> Result<(Encoder, Vec<Notice>)> {
+        for name in spec.ignore.iter().chain(spec.columns.keys()) {
+            if !train.columns().iter().any(|column| column.name == *name) {
+                return Err(no_such_column(name, train.columns().iter().map(|c| c.name.as_str())));
+            }
+        }
+        let mut notices = Vec::new();
+        let mut features = Vec::new();
+        for column in train.columns().iter().filter(|column| !spec.ignore.contains(&column.name)) {
+            let default = match column.values {
+                Values::Number(_) => spec.numbers.clone(),
+                _ => Coding::Values,
+            };
+            let default = [default];
+            let codings = spec.columns.get(&column.name).map_or(default.as_slice(), Vec::as_slice);
+            for coding in codings {
+                let map = fit(column, coding, spec, &mut notices)
+                    .map_err(|error| error.at(format!("column `{}`", column.name)))?;
+                features.extend(map.map(|map| Feature {
+                    column: column.name.clone(),
+                    kind: column.values.kind(),
+                    map,
+                }));
+            }
+        }
+        let encoder = Encoder::new(features)?;
+        if encoder.width() == 0 {
+            return Err(Error::new(ErrorKind::Settings, "no column is left to be a feature")
+                .help("ignore fewer columns; a column with a single value is not a feature"));
+        }
+        notices.dedup();
+        Ok((encoder, notices))
+    }
+}
+
+fn fit(
+    column: &Column,
+    coding: &Coding,
+    spec: &EncoderSpec,
+    notices: &mut Vec<Notice>,
+) -> Result<Option<Map>> {
+    match (&column.values, coding) {
+        (_, Coding::Values) => Ok(fit_values(column, spec, notices)),
+        (Values::Number(numbers), coding) => {
+            let sorted = sorted(numbers);
+            let missing = sorted.len() < numbers.len();
+            let (Some(min), Some(max)) = (sorted.first(), sorted.last()) else {
+                notices.push(Notice::Constant { column: column.name.clone() });
+                return Ok(None);
+            };
+            if min == max {
+                if !missing {
+                    notices.push(Notice::Constant { column: column.name.clone() });
+                    return Ok(None);
+                }
+                // Only whether it is missing tells anything.
+                return Ok(Some(Map::Buckets { cuts: Vec::new(), steps: Steps::Single, missing }));
+            }
+            fit_number(&sorted, missing, coding).map(Some)
+        }
+        (values, _) => Err(Error::new(
+            ErrorKind::Column,
+            format!("is a {}, and only a number can be {}", values.kind(), describe(coding)),
+        )),
+    }
+}
+
+fn describe(coding: &Coding) -> &'static str {
+    match coding {
+        Coding::Standardise => "standardised",
+        Coding::AsIs => "taken as it is",
+        Coding::Buckets { .. } => "put into buckets",
+        Coding::Values => "taken by value",
+    }
+}
+
+fn sorted(numbers: &[f64]) -> Vec<f64> {
+    let mut sorted: Vec<f64> = numbers.iter().copied().filter(|number| !number.is_nan()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+/// The map of a number column whose present values are `sorted` and not all equal.
+fn fit_number(sorted: &[f64], missing: bool, coding: &Coding) -> Result<Map> {
+    // Ascending order makes the sums the same whatever the order of the rows.
+    let count = sorted.len() as f64;
+    let mean = sorted.iter().sum::<f64>() / count;
+    let variance = sorted.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count;
+    match coding {
+        Coding::Standardise if variance.is_finite() && variance > 0.0 => {
+            Ok(Map::Number { shift: mean, scale: 1.0 / variance.sqrt(), fill: 0.0, missing })
+        }
+        Coding::AsIs if mean.is_finite() => {
+            Ok(Map::Number { shift: 0.0, scale: 1.0, fill: mean, missing })
+        }
+        Coding::Buckets { cuts, steps } => {
+            let cuts = fit_cuts(sorted, cuts)?;
+            Ok(Map::Buckets { cuts, steps: *steps, missing })
+        }
+        _ => Err(Error::new(ErrorKind::Value, "its values are too far apart to average")
+            .help("put it into buckets, or ignore it")),
+    }
+}
+
+fn fit_cuts(sorted: &[f64], cuts: &Cuts) -> Result<Vec<f64>> {
+    let settings = |message: String| Error::new(ErrorKind::Settings, message);
+    let levels = match cuts {
+        Cuts::Points(points) => {
+            if points.is_empty()
+                || !points.iter().all(|point| point.is_finite())
+                || !points.is_sorted_by(|a, b| a < b)
+            {
+                return Err(settings(format!(
+                    "the cut points {points:?} must be ascending numbers"
+                )));
+            }
+            return Ok(points.clone());
+        }
+        Cuts::Levels(levels) => levels.clone(),
+        Cuts::Quantiles(buckets) if *buckets >= 2 => {
+            (1..*buckets).map(|cut| cut as f64 / *buckets as f64).collect()
+        }
+        Cuts::Quantiles(buckets) => {
+            return Err(
+                settings(format!("{buckets} buckets tell nothing apart")).help("ask for 2 or more")
+            );
+        }
+    };
+    if levels.is_empty() || !levels.iter().all(|level| (0.0..=1.0).contains(level)) {
+        return Err(settings(format!("the quantile levels {levels:?} must lie between 0 and 1")));
+    }
+    let mut cuts: Vec<f64> = levels.iter().filter_map(|&level| quantile(sorted, level)).collect();
+    cuts.sort_unstable_by(f64::total_cmp);
+    cuts.dedup();
+    // Above the greatest value lies nothing.
+    cuts.retain(|cut| Some(cut) < sorted.last());
+    Ok(cuts)
+}
+
+fn fit_values(column: &Column, spec: &EncoderSpec, notices: &mut Vec<Notice>) -> Option<Map> {
+    let name = || column.name.clone();
+    let missing = column.values.missing() > 0;
+    let counts = count(&column.values);
+    if counts.len() + usize::from(missing) < 2 {
+        notices.push(Notice::Constant { column: name() });
+        return None;
+    }
+    let (distinct, rows) = (counts.len(), column.values.len());
+    let singles = counts.values().filter(|&&count| count == 1).count();
+    if column.values.kind() == Kind::Category && rows >= 100 && singles * 2 > rows {
+        notices.push(Notice::Identifier { column: name(), values: distinct });
+    }
+
+    // The most frequent first; equally frequent ones by their text.
+    let mut ranked: Vec<(String, usize)> = counts.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let kept =
+        ranked.iter().take(spec.max_values).take_while(|(_, n)| *n >= spec.min_count).count();
+    let rare = ranked.split_off(kept);
+    let pooled = !rare.is_empty();
+    if pooled {
+        let rows = rare.iter().map(|(_, count)| count).sum();
+        notices.push(Notice::Pooled { column: name(), values: rare.len(), rows });
+    }
+    if ranked.is_empty() && !missing {
+        notices.push(Notice::Constant { column: name() });
+        return None;
+    }
+    let mut values: Vec<String> = ranked.into_iter().map(|(value, _)| value).collect();
+    values.sort_unstable();
+    Some(Map::Values { values, pooled, missing })
+}
+
+/// How often each value comes.
+fn count(values: &Values) -> BTreeMap<String, usize> {
+    match values {
+        Values::Number(numbers) => sorted(numbers)
+            .chunk_by(|a, b| a == b)
+            .map(|equal| (equal[0].to_string(), equal.len()))
+            .collect(),
+        Values::Category(category) => {
+            let mut counts = vec![0; category.dictionary.len()];
+            for &code in category.codes.iter().filter(|&&code| code != MISSING) {
+                counts[code as usize] += 1;
+            }
+            let texts = category.dictionary.texts().map(str::to_owned);
+            texts.zip(counts).filter(|(_, count)| *count > 0).collect()
+        }
+        Values::Boolean(truths) => [false, true]
+            .map(|truth| (truth.to_string(), truths.iter().filter(|&&t| t == Some(truth)).count()))
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .collect(),
+    }
+}

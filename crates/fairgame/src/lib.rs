@@ -1,0 +1,39 @@
+//! Classifiers trained under data-dependent constraints that hold on unseen data.
+//!
+//! The library reads tables, encodes their columns as compact features, and splits their rows.
+//! Folders follow the way of the data:
+//!
+//! - [`table`]: typed columns from CSV, Parquet and Arrow; predicates; seeded splits;
+//! - [`encode`]: encoders fitted on training rows, and the compact [`encode::Features`] they make;
+//! - [`preset`]: the preparation of each shipped dataset that the paper's experiments use.
+//!
+//! Nothing here prints, reads a clock, or keeps global state; every failure is an [`Error`] that
+//! says where it happened and what to do.
+//!
+//! # Example
+//!
+//! ```
+//! use fairgame::encode::{Encoder, EncoderSpec};
+//! use fairgame::table::{self, ReadOptions, Source};
+//!
+//! let csv = "age,job,hired\n25,clerk,no\n35,nurse,yes\n45,clerk,yes\n55,nurse,no\n";
+//! let source = Source::stream("people.csv", csv.as_bytes());
+//! let people = table::read([source], &ReadOptions::default())?;
+//! assert_eq!(people.rows(), 4);
+//!
+//! let spec = EncoderSpec { ignore: vec!["hired".into()], ..EncoderSpec::default() };
+//! let (encoder, _notices) = Encoder::fit(&spec, &people)?;
+//! let features = encoder.encode(&people)?;
+//! // One standardised number (age) and one code (job) a row; job has two values, so two weights.
+//! assert_eq!((features.numbers(), features.slots(), features.weights()), (1, 1, 2));
+//! # Ok::<(), fairgame::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod encode;
+mod error;
+pub mod preset;
+pub mod random;
+pub mod table;
+
+pub use error::{Error, ErrorKind, Result, nearest};

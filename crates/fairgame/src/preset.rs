@@ -1,0 +1,237 @@
+//! The preparation of each shipped dataset that the paper's experiments use.
+//!
+//! Cotter et al. 2018 describe their data in a few sentences and a table of sizes (their Table
+//! "Properties of datasets"). [`PAPER`] states a preparation that fits the description, and what
+//! the paper says of its size; `docs/datasets.md` puts the two side by side.
+
+use crate::encode::{Coding, Cuts, Encoder, EncoderSpec, Features, Notice, Steps};
+use crate::table::{
+    Comparison, Predicate, ReadOptions, Shipped, Source, Table, Value, read, split,
+};
+use crate::{Error, ErrorKind, Result, nearest};
+
+/// How the paper's experiments prepare a dataset.
+#[derive(Debug, Clone, Copy)]
+pub struct Preset {
+    /// The dataset's name: `adult`, `compas` or `communities`.
+    pub name: &'static str,
+    /// What the paper's table of datasets says.
+    pub paper: PaperSize,
+    recipe: fn() -> Recipe,
+}
+
+/// The size of a dataset as the paper's table gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PaperSize {
+    /// Training examples.
+    pub train: usize,
+    /// Testing examples.
+    pub test: usize,
+    /// Features.
+    pub features: usize,
+}
+
+/// The preparations, in the order of their names.
+pub const PAPER: [Preset; 3] = [
+    Preset {
+        name: "adult",
+        paper: PaperSize { train: 32_561, test: 16_281, features: 122 },
+        recipe: adult,
+    },
+    Preset {
+        name: "communities",
+        paper: PaperSize { train: 1_459, test: 499, features: 140 },
+        recipe: communities,
+    },
+    Preset {
+        name: "compas",
+        paper: PaperSize { train: 4_110, test: 2_026, features: 32 },
+        recipe: compas,
+    },
+];
+
+/// A dataset prepared as in the paper: rows, labels and features for training and for testing.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// Fitted on the training rows.
+    pub encoder: Encoder,
+    /// What fitting it found.
+    pub notices: Vec<Notice>,
+    /// The training rows.
+    pub train: Part,
+    /// The test rows.
+    pub test: Part,
+}
+
+/// The rows of one side of a split.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// All columns, for predicates.
+    pub table: Table,
+    /// Which rows are positive.
+    pub label: Vec<bool>,
+    /// What a model sees.
+    pub features: Features,
+}
+
+/// What to do with a dataset.
+struct Recipe {
+    keep: Option<Predicate>,
+    label: Predicate,
+    test: TestRows,
+    encoder: EncoderSpec,
+}
+
+/// Where the test rows come from.
+enum TestRows {
+    /// A table of their own.
+    Official(&'static str),
+    /// So large a share of the rows, drawn at random.
+    Drawn(f64),
+}
+
+impl Preset {
+    /// The preparation of that dataset, with or without the `@`.
+    ///
+    /// ```
+    /// let adult = fairgame::preset::Preset::find("@adult")?.prepare(1)?;
+    /// assert_eq!(adult.encoder.width(), 122);
+    /// # Ok::<(), fairgame::Error>(())
+    /// ```
+    pub fn find(name: &str) -> Result<Preset> {
+        let name = name.strip_prefix('@').unwrap_or(name);
+        let names = PAPER.map(|preset| preset.name);
+        PAPER.into_iter().find(|preset| preset.name == name).ok_or_else(|| {
+            let error = Error::new(
+                ErrorKind::Settings,
+                format!("the paper has no preparation of a dataset `{name}`"),
+            );
+            match nearest(name, names) {
+                Some(near) => error.help(format!("did you mean `{near}`?")),
+                None => error.help(format!("it has one of {}", names.join(", "))),
+            }
+        })
+    }
+
+    /// Prepares the dataset; `seed` draws the test rows where there are no official ones.
+    pub fn prepare(&self, seed: u64) -> Result<Prepared> {
+        let recipe = (self.recipe)();
+        let table = |name: &str| -> Result<Table> {
+            let table = read([Source::Shipped(Shipped::find(name)?)], &ReadOptions::default())?;
+            match &recipe.keep {
+                Some(keep) => Ok(table.filter(&keep.evaluate(&table)?)),
+                None => Ok(table),
+            }
+        };
+        let all = table(self.name)?;
+        let (train, test) = match recipe.test {
+            TestRows::Official(name) => (all, table(name)?),
+            TestRows::Drawn(share) => {
+                let parts = split::by_fraction(all.rows(), &[1.0 - share, share], seed, None)?;
+                (all.take(&parts[0]), all.take(&parts[1]))
+            }
+        };
+        let label = recipe.label.freeze(&train)?;
+        let (encoder, notices) = Encoder::fit(&recipe.encoder, &train)?;
+        let part = |table: Table| -> Result<Part> {
+            let (label, features) = (label.evaluate(&table)?, encoder.encode(&table)?);
+            Ok(Part { table, label, features })
+        };
+        let (train, test) = (part(train)?, part(test)?);
+        Ok(Prepared { encoder, notices, train, test })
+    }
+}
+
+/// "Only binary features (using one-hot encodings for categorical features, and bucketing for
+/// continuous features)": 13 columns give 122 features. The cut points are those of the data's
+/// customary preparation; age is cut at its training quartiles.
+fn adult() -> Recipe {
+    let points = |points: &[f64]| vec![buckets(Cuts::Points(points.to_vec()), Steps::Single)];
+    let columns = [
+        ("age", vec![buckets(Cuts::Quantiles(4), Steps::Single)]),
+        ("capital_gain", points(&[1.0, 4000.0, 10_000.0])),
+        ("capital_loss", points(&[1.0, 1800.0, 1950.0])),
+        ("hours_per_week", points(&[39.0, 41.0, 50.0])),
+        ("education_num", points(&[8.0, 9.0, 11.0])),
+    ];
+    Recipe {
+        keep: None,
+        label: Predicate::compare("income", Comparison::Eq, ">50K"),
+        test: TestRows::Official("adult/test"),
+        encoder: spec(&["income", "fnlwgt"], columns),
+    }
+}
+
+/// "Preprocessed similarly to the Adult dataset", on the rows that ProPublica's analysis keeps;
+/// the bucketed numbers are coded by their steps.
+fn compas() -> Recipe {
+    let steps = |levels: &[f64]| vec![buckets(Cuts::Levels(levels.to_vec()), Steps::Cumulative)];
+    let columns = [
+        ("age", steps(&[0.0, 0.2, 0.4, 0.6, 0.8, 0.9])),
+        ("decile_score", steps(&[0.0, 0.25, 0.4, 0.6, 0.8, 0.9])),
+        ("priors_count", steps(&[0.0, 0.5, 0.6, 0.7, 0.8, 0.9])),
+    ];
+    let days = "days_b_screening_arrest";
+    let keep = Predicate::compare(days, Comparison::Ge, -30.0)
+        .and(Predicate::compare(days, Comparison::Le, 30.0))
+        .and(Predicate::compare("is_recid", Comparison::Ne, -1.0))
+        .and(Predicate::compare("c_charge_degree", Comparison::Ne, "O"))
+        // `N/A` is read as missing, and what is missing is not unequal to anything.
+        .and(Predicate::compare("score_text", Comparison::Ne, "N/A"));
+    let ignore = [
+        "two_year_recid",
+        "is_recid",
+        "age_cat",
+        "juv_fel_count",
+        "juv_misd_count",
+        "juv_other_count",
+        days,
+        "c_charge_desc",
+        "v_decile_score",
+        "v_score_text",
+    ];
+    Recipe {
+        keep: Some(keep),
+        label: Predicate::compare("two_year_recid", Comparison::Eq, 1.0),
+        test: TestRows::Drawn(2026.0 / 6136.0),
+        encoder: spec(&ignore, columns),
+    }
+}
+
+/// All numbers as they are, the folds, and both sides of the median of each racial percentage.
+fn communities() -> Recipe {
+    let halves = || buckets(Cuts::Levels(vec![0.5]), Steps::Single);
+    let columns = ["racepctblack", "racePctWhite", "racePctAsian", "racePctHisp"]
+        .map(|race| (race, vec![Coding::AsIs, halves()]))
+        .into_iter()
+        .chain([("fold", vec![Coding::Values])]);
+    let crime = "ViolentCrimesPerPop";
+    let label = Value::Quantile { column: crime.to_owned(), level: 0.7 };
+    Recipe {
+        keep: None,
+        label: Predicate::compare(crime, Comparison::Gt, label),
+        test: TestRows::Drawn(499.0 / 1958.0),
+        encoder: EncoderSpec {
+            numbers: Coding::AsIs,
+            ..spec(&[crime, "state", "communityname"], columns)
+        },
+    }
+}
+
+fn buckets(cuts: Cuts, steps: Steps) -> Coding {
+    Coding::Buckets { cuts, steps }
+}
+
+/// A spec in which every value has a code of its own, as a one-hot encoding of all data has.
+fn spec<'a>(
+    ignore: &[&str],
+    columns: impl IntoIterator<Item = (&'a str, Vec<Coding>)>,
+) -> EncoderSpec {
+    EncoderSpec {
+        ignore: ignore.iter().map(|&name| name.to_owned()).collect(),
+        columns: columns.into_iter().map(|(name, codings)| (name.to_owned(), codings)).collect(),
+        max_values: usize::MAX,
+        min_count: 1,
+        ..EncoderSpec::default()
+    }
+}

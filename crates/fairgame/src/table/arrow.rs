@@ -1,0 +1,307 @@
+//! Parquet and Arrow IPC in: record batches appended to growing columns.
+//!
+//! Declared types settle the kinds: numbers of any width are numbers; text in any of Arrow's
+//! layouts is a category; dates and times are categories of their ISO text, as they would be in a
+//! CSV file. Missing markers and surrounding spaces mean the same as in CSV, so one table describes
+//! identically whichever format it came in.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, DataType};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::reader::ChunkReader;
+
+use super::builder::{ColumnBuilder, Misfit, TableBuilder};
+use super::input::{Stream, Whole};
+use super::text::EXACT;
+use super::{Kind, MISSING, Missing, ReadOptions};
+use crate::{Error, ErrorKind, Result};
+
+/// Rows decoded at a time.
+const BATCH: usize = 8192;
+
+/// Appends the rows of a Parquet file.
+pub(super) fn read_parquet(
+    whole: Whole,
+    options: &ReadOptions,
+    table: &mut TableBuilder,
+) -> Result<()> {
+    match whole {
+        Whole::File(file) => parquet(file, options, table),
+        Whole::Memory(bytes) => parquet(parquet_bytes(bytes), options, table),
+    }
+}
+
+fn parquet_bytes(bytes: Vec<u8>) -> impl ChunkReader + 'static {
+    bytes::Bytes::from(bytes)
+}
+
+fn parquet<R: ChunkReader + 'static>(
+    input: R,
+    options: &ReadOptions,
+    table: &mut TableBuilder,
+) -> Result<()> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(input)
+        .map_err(|error| damaged("Parquet", &error))?;
+    let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let fields = table.open(names, options)?;
+    let kept: Vec<usize> = (0..fields.len()).filter(|&field| fields[field].is_some()).collect();
+    let mask = ProjectionMask::roots(reader.parquet_schema(), kept.iter().copied());
+    let batches = reader
+        .with_projection(mask)
+        .with_batch_size(BATCH)
+        .build()
+        .map_err(|error| damaged("Parquet", &error))?;
+    // The projection leaves the kept columns in the file's order.
+    let columns: Vec<usize> = fields.into_iter().flatten().collect();
+    append_all(batches, &columns, "Parquet", options, table)
+}
+
+/// Appends the rows of an Arrow IPC file.
+pub(super) fn read_file(
+    whole: Whole,
+    options: &ReadOptions,
+    table: &mut TableBuilder,
+) -> Result<()> {
+    match whole {
+        Whole::File(file) => ipc_file(std::io::BufReader::new(file), options, table),
+        Whole::Memory(bytes) => ipc_file(std::io::Cursor::new(bytes), options, table),
+    }
+}
+
+fn ipc_file<R: std::io::Read + std::io::Seek>(
+    input: R,
+    options: &ReadOptions,
+    table: &mut TableBuilder,
+) -> Result<()> {
+    let reader = FileReader::try_new(input, None).map_err(|error| damaged("Arrow", &error))?;
+    let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let fields = table.open(names, options)?;
+    append_kept(reader, &fields, options, table)
+}
+
+/// Appends the rows of an Arrow IPC stream.
+pub(super) fn read_stream(
+    stream: Stream,
+    options: &ReadOptions,
+    table: &mut TableBuilder,
+) -> Result<()> {
+    let reader = StreamReader::try_new(stream, None).map_err(|error| damaged("Arrow", &error))?;
+    let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let fields = table.open(names, options)?;
+    append_kept(reader, &fields, options, table)
+}
+
+/// Appends batches that still hold the columns that are left out.
+fn append_kept(
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    fields: &[Option<usize>],
+    options: &ReadOptions,
+    table: &mut TableBuilder,
+) -> Result<()> {
+    let kept: Vec<usize> = (0..fields.len()).filter(|&field| fields[field].is_some()).collect();
+    let columns: Vec<usize> = fields.iter().copied().flatten().collect();
+    let batches = batches.map(|batch| batch.and_then(|batch| batch.project(&kept)));
+    append_all(batches, &columns, "Arrow", options, table)
+}
+
+/// Appends batches whose columns go to `columns`, in order.
+fn append_all(
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    columns: &[usize],
+    format: &str,
+    options: &ReadOptions,
+    table: &mut TableBuilder,
+) -> Result<()> {
+    let mut rows = 0;
+    for batch in batches {
+        let batch = batch.map_err(|error| damaged(format, &error))?;
+        for (array, &column) in batch.columns().iter().zip(columns) {
+            let column = &mut table.columns[column];
+            append(array, column, &options.missing).map_err(|misplaced| match misplaced {
+                Misplaced::Value(row, text, misfit) => misfit
+                    .error(text.as_bytes(), &column.name, column.declared)
+                    .at(format!("row {}", rows + row + 1)),
+                Misplaced::Kind(error) => error,
+            })?;
+        }
+        rows += batch.num_rows();
+    }
+    Ok(())
+}
+
+/// Why an array cannot be appended.
+enum Misplaced {
+    /// The value of that row, printed, does not fit.
+    Value(usize, String, Misfit),
+    /// The whole array is of another kind than the column.
+    Kind(Error),
+}
+
+fn append(
+    array: &ArrayRef,
+    column: &mut ColumnBuilder,
+    missing: &Missing,
+) -> Result<(), Misplaced> {
+    let natural = natural_kind(array.data_type()).ok_or_else(|| {
+        Misplaced::Kind(
+            Error::new(
+                ErrorKind::Column,
+                format!("column `{}` is of type {}", column.name, array.data_type()),
+            )
+            .help(format!(
+                "columns are numbers, texts, booleans, dates or times; leave it out with --drop '{}'",
+                column.name
+            )),
+        )
+    })?;
+    let Some(natural) = natural else {
+        column.push_missing(array.len());
+        return Ok(());
+    };
+    column.decide(natural);
+    match (column.kind(), natural) {
+        (Some(Kind::Number), Kind::Number) => append_numbers(array, column, missing),
+        (Some(Kind::Boolean), Kind::Boolean) => {
+            if let Some(truths) = column.truths() {
+                truths.extend(array.as_boolean().iter());
+            }
+            Ok(())
+        }
+        (Some(Kind::Category), Kind::Category) if dictionary_of_text(array.data_type()) => {
+            append_dictionary(array, column, missing)
+        }
+        (Some(_), _) if column.declared || natural == Kind::Category => {
+            append_texts(array, column, missing)
+        }
+        (kind, _) => Err(Misplaced::Kind(
+            Error::new(
+                ErrorKind::Column,
+                format!(
+                    "column `{}` is a {natural} here, but a {} in the files before",
+                    column.name,
+                    kind.unwrap_or(Kind::Category)
+                ),
+            )
+            .help(format!("say what it is with --type '{}=category'", column.name)),
+        )),
+    }
+}
+
+/// The kind that a declared type suggests; `Some(None)` for a column of nulls, `None` for types
+/// that have no place in a table.
+fn natural_kind(data_type: &DataType) -> Option<Option<Kind>> {
+    match data_type {
+        DataType::Null => Some(None),
+        DataType::Boolean => Some(Some(Kind::Boolean)),
+        DataType::Dictionary(_, values) => natural_kind(values),
+        DataType::Interval(_) | DataType::Duration(_) => None,
+        number if number.is_numeric() => Some(Some(Kind::Number)),
+        text if text.is_string() || text.is_temporal() => Some(Some(Kind::Category)),
+        _ => None,
+    }
+}
+
+fn dictionary_of_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Dictionary(_, values) if values.is_string())
+}
+
+fn append_numbers(
+    array: &ArrayRef,
+    column: &mut ColumnBuilder,
+    missing: &Missing,
+) -> Result<(), Misplaced> {
+    check_exact(array)?;
+    let numbers = cast_to(array, &DataType::Float64)?;
+    let numbers = numbers.as_primitive::<Float64Type>();
+    let Some(into) = column.numbers() else { return Ok(()) };
+    for (row, number) in numbers.iter().enumerate() {
+        into.push(match number {
+            Some(number) if missing.is_number(number) => f64::NAN,
+            Some(number) if number.is_infinite() => {
+                return Err(Misplaced::Value(row, number.to_string(), Misfit::NotNumber));
+            }
+            Some(number) => number + 0.0,
+            None => f64::NAN,
+        });
+    }
+    Ok(())
+}
+
+/// Refuses integers that an f64 would round.
+fn check_exact(array: &ArrayRef) -> Result<(), Misplaced> {
+    let limit = EXACT as i64;
+    let inexact = if let Some(integers) = array.as_primitive_opt::<Int64Type>() {
+        integers.iter().enumerate().find_map(|(row, value)| {
+            value.filter(|v| v.abs_diff(0) > limit as u64).map(|v| (row, v.to_string()))
+        })
+    } else if let Some(integers) = array.as_primitive_opt::<UInt64Type>() {
+        integers.iter().enumerate().find_map(|(row, value)| {
+            value.filter(|&v| v > limit as u64).map(|v| (row, v.to_string()))
+        })
+    } else {
+        None
+    };
+    match inexact {
+        Some((row, text)) => Err(Misplaced::Value(row, text, Misfit::Inexact)),
+        None => Ok(()),
+    }
+}
+
+fn append_texts(
+    array: &ArrayRef,
+    column: &mut ColumnBuilder,
+    missing: &Missing,
+) -> Result<(), Misplaced> {
+    let texts = cast_to(array, &DataType::Utf8)?;
+    for (row, text) in texts.as_string::<i32>().iter().enumerate() {
+        let text = text.unwrap_or_default();
+        column
+            .push_text(text.as_bytes().trim_ascii(), missing)
+            .map_err(|misfit| Misplaced::Value(row, text.to_owned(), misfit))?;
+    }
+    Ok(())
+}
+
+/// Interns each text of an Arrow dictionary once, then copies codes.
+fn append_dictionary(
+    array: &ArrayRef,
+    column: &mut ColumnBuilder,
+    missing: &Missing,
+) -> Result<(), Misplaced> {
+    let Some((codes, dictionary)) = column.category() else { return Ok(()) };
+    let array = array.as_any_dictionary();
+    let texts = cast_to(array.values(), &DataType::Utf8)?;
+    let texts: &StringArray = texts.as_string();
+    let interned: Vec<u32> = texts
+        .iter()
+        .map(|text| match text.map(|text| text.trim_ascii()) {
+            Some(text) if !missing.is_text(text.as_bytes()) => dictionary.intern(text),
+            _ => MISSING,
+        })
+        .collect();
+    let keys = array.normalized_keys();
+    codes.extend(
+        keys.iter().enumerate().map(
+            |(row, &key)| {
+                if array.is_null(row) { MISSING } else { interned[key] }
+            },
+        ),
+    );
+    Ok(())
+}
+
+fn cast_to(array: &dyn Array, to: &DataType) -> Result<ArrayRef, Misplaced> {
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(array, to, &strict).map_err(|error| Misplaced::Kind(damaged("Arrow", &error)))
+}
+
+/// The error for a file that its format's reader refuses.
+fn damaged(format: &str, error: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Format, format!("cannot be read as {format}: {error}"))
+        .help("the file may be truncated or damaged: copy or download it again")
+}

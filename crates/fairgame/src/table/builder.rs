@@ -1,0 +1,319 @@
+//! Columns that grow row by row and settle on a kind once.
+
+use std::sync::Arc;
+
+use super::text::{self, Parsed};
+use super::{
+    Category, Column, Dictionary, Kind, MISSING, Missing, ReadOptions, Table, Values, list,
+    no_such_column,
+};
+use crate::{Error, ErrorKind, Result};
+
+/// A table that grows; all sources of one read append to the same one.
+#[derive(Default)]
+pub(super) struct TableBuilder {
+    pub(super) columns: Vec<ColumnBuilder>,
+    /// The names the first source had, before any were left out.
+    names: Option<Vec<String>>,
+}
+
+/// A column that grows.
+pub(super) struct ColumnBuilder {
+    pub(super) name: String,
+    /// Whether the user set the kind, rather than the content.
+    pub(super) declared: bool,
+    values: Growing,
+}
+
+enum Growing {
+    /// So many missing values, and nothing else yet.
+    Undecided(usize),
+    Number(Vec<f64>),
+    Category(Vec<u32>, Dictionary),
+    Boolean(Vec<Option<bool>>),
+}
+
+/// Why a value does not fit its column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Misfit {
+    NotNumber,
+    Inexact,
+    NotBoolean,
+    NotUtf8,
+}
+
+impl Misfit {
+    /// The error for `text` in the column `name`, which was (not) `declared` to be of its kind.
+    pub(super) fn error(self, text: &[u8], name: &str, declared: bool) -> Error {
+        const SHOWN: usize = 40;
+        let text = String::from_utf8_lossy(text);
+        let mut shown: String = text.chars().take(SHOWN).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        let found = |what: &str| {
+            Error::new(ErrorKind::Value, format!("column `{name}` holds `{shown}`, {what}"))
+        };
+        let so_far = if declared { "is declared" } else { "has been in every row before" };
+        let advice = format!(
+            "if `{shown}` means missing, add it as a missing marker (--missing '{shown}'); \
+             if the column is not a number, say so (--type '{name}=category')"
+        );
+        match self {
+            Misfit::NotNumber => {
+                found(&format!("which is not the finite number that the column {so_far}"))
+                    .help(advice)
+            }
+            Misfit::Inexact => found("an integer too long to keep exactly as a number").help(
+                format!("read the column as text (--type '{name}=category') or leave it out (--drop '{name}')"),
+            ),
+            Misfit::NotBoolean => {
+                found(&format!("which is not the true or false that the column {so_far}")).help(
+                    format!("if `{shown}` means missing, add it as a missing marker (--missing '{shown}'); otherwise --type '{name}=category'"),
+                )
+            }
+            Misfit::NotUtf8 => Error::new(
+                ErrorKind::Format,
+                format!("column `{name}` holds bytes that are not UTF-8 (`{shown}`)"),
+            )
+            .help("convert the file to UTF-8, for example with `iconv -f LATIN1 -t UTF-8`"),
+        }
+    }
+}
+
+impl TableBuilder {
+    /// Takes the column names of the next source, and says for each which column it fills, or
+    /// `None` where it is left out.
+    pub(super) fn open(
+        &mut self,
+        names: Vec<String>,
+        options: &ReadOptions,
+    ) -> Result<Vec<Option<usize>>> {
+        check_names(&names)?;
+        if let Some(first) = &self.names {
+            same_names(first, &names)?;
+        } else {
+            self.start(&names, options)?;
+            self.names = Some(names.clone());
+        }
+        Ok(names
+            .iter()
+            .map(|name| self.columns.iter().position(|column| column.name == *name))
+            .collect())
+    }
+
+    fn start(&mut self, names: &[String], options: &ReadOptions) -> Result<()> {
+        let asked =
+            options.columns.iter().flatten().chain(&options.drop).chain(options.kinds.keys());
+        for name in asked {
+            if !names.contains(name) {
+                return Err(no_such_column(name, names.iter().map(String::as_str)));
+            }
+        }
+        let wanted = |name: &&String| {
+            options.columns.as_ref().is_none_or(|columns| columns.contains(name))
+                && !options.drop.contains(name)
+        };
+        self.columns = names
+            .iter()
+            .filter(wanted)
+            .map(|name| ColumnBuilder::new(name.clone(), options.kinds.get(name).copied()))
+            .collect();
+        if self.columns.is_empty() {
+            return Err(Error::new(ErrorKind::Column, "every column is left out")
+                .help("keep at least one column"));
+        }
+        Ok(())
+    }
+
+    /// The table, once all sources are read.
+    pub(super) fn finish(self) -> Result<Table> {
+        Table::new(self.columns.into_iter().map(ColumnBuilder::finish).collect())
+    }
+}
+
+fn check_names(names: &[String]) -> Result<()> {
+    for (index, name) in names.iter().enumerate() {
+        if name.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Column,
+                format!("column {} of {} has no name", index + 1, names.len()),
+            )
+            .help("name it in the header, or name all columns yourself (--names a,b,c)"));
+        }
+        if let Some(earlier) = names[..index].iter().position(|other| other == name) {
+            return Err(Error::new(
+                ErrorKind::Column,
+                format!("columns {} and {} are both named `{name}`", earlier + 1, index + 1),
+            )
+            .help("rename one, or name all columns yourself (--names a,b,c)"));
+        }
+    }
+    Ok(())
+}
+
+/// Sources of one table have the same columns, in any order.
+fn same_names(first: &[String], names: &[String]) -> Result<()> {
+    let absent = |from: &[String], of: &[String]| -> Option<String> {
+        let absent = from.iter().filter(|name| !of.contains(name)).map(String::as_str);
+        absent.clone().next().map(|_| list(absent))
+    };
+    let different = |what: String| {
+        Error::new(ErrorKind::Column, what)
+            .help("files read as one table need the same columns; leave others out with --drop")
+    };
+    if let Some(absent) = absent(first, names) {
+        return Err(different(format!("the file lacks {absent}, which the first file has")));
+    }
+    match absent(names, first) {
+        Some(extra) => Err(different(format!("the file has {extra}, which the first file lacks"))),
+        None => Ok(()),
+    }
+}
+
+impl ColumnBuilder {
+    fn new(name: String, kind: Option<Kind>) -> Self {
+        let mut column =
+            ColumnBuilder { name, declared: kind.is_some(), values: Growing::Undecided(0) };
+        if let Some(kind) = kind {
+            column.decide(kind);
+        }
+        column
+    }
+
+    /// The kind, once it is settled.
+    pub(super) fn kind(&self) -> Option<Kind> {
+        match self.values {
+            Growing::Undecided(_) => None,
+            Growing::Number(_) => Some(Kind::Number),
+            Growing::Category(..) => Some(Kind::Category),
+            Growing::Boolean(_) => Some(Kind::Boolean),
+        }
+    }
+
+    /// Settles the kind of a column that has only missing values so far.
+    pub(super) fn decide(&mut self, kind: Kind) {
+        let Growing::Undecided(missing) = self.values else { return };
+        self.values = match kind {
+            Kind::Number => Growing::Number(vec![f64::NAN; missing]),
+            Kind::Category => Growing::Category(vec![MISSING; missing], Dictionary::default()),
+            Kind::Boolean => Growing::Boolean(vec![None; missing]),
+        };
+    }
+
+    /// Appends a text, already trimmed.
+    pub(super) fn push_text(&mut self, text: &[u8], missing: &Missing) -> Result<(), Misfit> {
+        match &mut self.values {
+            Growing::Number(numbers) => match text::number(text) {
+                Parsed::Number(number) if !missing.is_number(number) => numbers.push(number),
+                Parsed::Number(_) => numbers.push(f64::NAN),
+                _ if missing.is_text(text) => numbers.push(f64::NAN),
+                Parsed::Inexact => return Err(Misfit::Inexact),
+                Parsed::NotNumber => return Err(Misfit::NotNumber),
+            },
+            Growing::Category(codes, dictionary) => {
+                if missing.is_text(text) {
+                    codes.push(MISSING);
+                } else {
+                    codes.push(dictionary.intern_bytes(text).map_err(|_| Misfit::NotUtf8)?);
+                }
+            }
+            Growing::Boolean(truths) => {
+                let read = if self.declared { text::declared_truth } else { text::truth };
+                match read(text) {
+                    Some(truth) => truths.push(Some(truth)),
+                    None if missing.is_text(text) => truths.push(None),
+                    None => return Err(Misfit::NotBoolean),
+                }
+            }
+            Growing::Undecided(count) => {
+                if missing.is_text(text) {
+                    *count += 1;
+                } else {
+                    self.decide(infer([text], missing).unwrap_or(Kind::Category));
+                    return self.push_text(text, missing);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends missing values.
+    pub(super) fn push_missing(&mut self, count: usize) {
+        match &mut self.values {
+            Growing::Undecided(so_far) => *so_far += count,
+            Growing::Number(numbers) => numbers.resize(numbers.len() + count, f64::NAN),
+            Growing::Category(codes, _) => codes.resize(codes.len() + count, MISSING),
+            Growing::Boolean(truths) => truths.resize(truths.len() + count, None),
+        }
+    }
+
+    /// The numbers to append to, if the column holds numbers.
+    pub(super) fn numbers(&mut self) -> Option<&mut Vec<f64>> {
+        match &mut self.values {
+            Growing::Number(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    /// The codes and dictionary to append to, if the column holds categories.
+    pub(super) fn category(&mut self) -> Option<(&mut Vec<u32>, &mut Dictionary)> {
+        match &mut self.values {
+            Growing::Category(codes, dictionary) => Some((codes, dictionary)),
+            _ => None,
+        }
+    }
+
+    /// The truth values to append to, if the column holds booleans.
+    pub(super) fn truths(&mut self) -> Option<&mut Vec<Option<bool>>> {
+        match &mut self.values {
+            Growing::Boolean(truths) => Some(truths),
+            _ => None,
+        }
+    }
+
+    fn finish(mut self) -> Column {
+        // A column of nothing but missing values has no content to go by.
+        self.decide(Kind::Category);
+        let values = match self.values {
+            Growing::Number(mut numbers) => {
+                numbers.shrink_to_fit();
+                Values::Number(numbers)
+            }
+            Growing::Category(mut codes, mut dictionary) => {
+                codes.shrink_to_fit();
+                dictionary.shrink();
+                Values::Category(Category { codes, dictionary: Arc::new(dictionary) })
+            }
+            Growing::Boolean(mut truths) => {
+                truths.shrink_to_fit();
+                Values::Boolean(truths)
+            }
+            Growing::Undecided(_) => Values::Number(Vec::new()),
+        };
+        Column { name: self.name, values }
+    }
+}
+
+/// The kind that fits every one of these texts, or `None` if all are missing.
+pub(super) fn infer<'a>(
+    texts: impl IntoIterator<Item = &'a [u8]>,
+    missing: &Missing,
+) -> Option<Kind> {
+    let mut seen = None;
+    for text in texts {
+        if missing.is_text(text) {
+            continue;
+        }
+        let kind = match text::number(text) {
+            Parsed::Number(_) => Kind::Number,
+            _ if text::truth(text).is_some() => Kind::Boolean,
+            _ => Kind::Category,
+        };
+        if kind == Kind::Category || seen.is_some_and(|seen| seen != kind) {
+            return Some(Kind::Category);
+        }
+        seen = Some(kind);
+    }
+    seen
+}

@@ -1,0 +1,118 @@
+//! Columns in: a table of typed columns, read from CSV, Parquet or Arrow; predicates; splits.
+//!
+//! Every column is a [`Kind`]: number, category or boolean. Kinds come from content (CSV) or from
+//! the declared type (Parquet, Arrow) and can be overridden in [`ReadOptions::kinds`]. Missing
+//! values are NaN in a number, [`MISSING`] in a category and `None` in a boolean.
+
+mod arrow;
+mod builder;
+mod column;
+mod csv;
+mod dictionary;
+mod input;
+mod predicate;
+mod read;
+mod shipped;
+pub mod split;
+mod summary;
+mod text;
+mod write;
+
+pub use column::{Category, Column, Kind, MISSING, Values};
+pub use dictionary::Dictionary;
+pub use predicate::{Comparison, Predicate, Value};
+pub use read::{Header, Missing, ReadOptions, Source, read};
+pub use shipped::{SHIPPED, Shipped};
+pub use summary::{ColumnSummary, Range, Summary, TopValue, quantile};
+pub use write::{Format, write};
+
+use crate::{Error, ErrorKind, Result, nearest};
+
+/// A table: named columns of one length, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    rows: usize,
+    columns: Vec<Column>,
+}
+
+impl Table {
+    /// A table of `columns`, which must have one length and different names.
+    pub fn new(columns: Vec<Column>) -> Result<Self> {
+        let rows = columns.first().map_or(0, |column| column.values.len());
+        for (index, column) in columns.iter().enumerate() {
+            if column.values.len() != rows {
+                let found = column.values.len();
+                return Err(Error::new(
+                    ErrorKind::Column,
+                    format!("column `{}` has {found} rows where others have {rows}", column.name),
+                ));
+            }
+            if columns[..index].iter().any(|earlier| earlier.name == column.name) {
+                return Err(Error::new(
+                    ErrorKind::Column,
+                    format!("two columns are named `{}`", column.name),
+                ));
+            }
+        }
+        Ok(Table { rows, columns })
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns, in order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The column of that name; where there is none, the error suggests the nearest.
+    pub fn column(&self, name: &str) -> Result<&Column> {
+        self.columns
+            .iter()
+            .find(|column| column.name == name)
+            .ok_or_else(|| no_such_column(name, self.columns.iter().map(|c| c.name.as_str())))
+    }
+
+    /// The table of these rows, in this order; categories share their dictionaries.
+    ///
+    /// # Panics
+    /// If a row is not below [`Table::rows`].
+    #[must_use]
+    pub fn take(&self, rows: &[usize]) -> Table {
+        let columns = self.columns.iter().map(|column| column.take(rows)).collect();
+        Table { rows: rows.len(), columns }
+    }
+
+    /// The table of the rows for which `keep` is true.
+    #[must_use]
+    pub fn filter(&self, keep: &[bool]) -> Table {
+        let rows: Vec<usize> = (0..self.rows).filter(|&row| keep[row]).collect();
+        self.take(&rows)
+    }
+}
+
+/// The error for a column that is not there.
+pub(crate) fn no_such_column<'a>(
+    name: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Error {
+    let error = Error::new(ErrorKind::Column, format!("there is no column `{name}`"));
+    match nearest(name, names.clone()) {
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None => error.help(format!("the columns are {}", list(names))),
+    }
+}
+
+/// Names in backticks, at most a dozen of them.
+pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let mut names = names.map(|name| format!("`{name}`"));
+    let mut shown: Vec<String> = names.by_ref().take(SHOWN).collect();
+    match names.count() {
+        0 => {}
+        more => shown.push(format!("and {more} more")),
+    }
+    shown.join(", ")
+}

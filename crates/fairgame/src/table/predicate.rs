@@ -1,0 +1,253 @@
+//! Predicates over rows: labels, groups and filters.
+
+use super::{Column, MISSING, Table, Values, quantile};
+use crate::{Error, ErrorKind, Result};
+
+/// A condition that each row of a table meets or does not.
+///
+/// A comparison with a missing value is false, `!=` included: a row whose race is missing is
+/// neither `race == "Black"` nor `race != "Black"`.
+///
+/// ```
+/// use fairgame::table::{Comparison, Predicate, ReadOptions, Source, read};
+/// let csv = "age,job\n25,clerk\n35,\n45,nurse\n";
+/// let table = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
+/// let young = Predicate::compare("age", Comparison::Lt, 40.0);
+/// let clerk = Predicate::compare("job", Comparison::Eq, "clerk");
+/// assert_eq!(young.clone().and(clerk.not()).evaluate(&table)?, [false, true, false]);
+/// # Ok::<(), fairgame::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum Predicate {
+    /// The column's value stands in this relation to the given one.
+    Compare {
+        /// The column's name.
+        column: String,
+        /// The relation.
+        comparison: Comparison,
+        /// What the column is compared with.
+        value: Value,
+    },
+    /// The column's value is one of these.
+    In {
+        /// The column's name.
+        column: String,
+        /// The values.
+        values: Vec<Value>,
+    },
+    /// Both hold.
+    And(Box<Predicate>, Box<Predicate>),
+    /// At least one holds.
+    Or(Box<Predicate>, Box<Predicate>),
+    /// It does not hold.
+    Not(Box<Predicate>),
+}
+
+/// A relation between a column's value and a given one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+impl Comparison {
+    fn holds<T: PartialOrd>(self, left: &T, right: &T) -> bool {
+        match self {
+            Comparison::Eq => left == right,
+            Comparison::Ne => left != right,
+            Comparison::Lt => left < right,
+            Comparison::Le => left <= right,
+            Comparison::Gt => left > right,
+            Comparison::Ge => left >= right,
+        }
+    }
+}
+
+/// What a column is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// A truth value.
+    Boolean(bool),
+    /// The quantile of a number column, taken on the training table by [`Predicate::freeze`].
+    Quantile {
+        /// The number column.
+        column: String,
+        /// Between 0 and 1; the median is 0.5.
+        level: f64,
+    },
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Value::Number(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Value::Boolean(truth)
+    }
+}
+
+impl Predicate {
+    /// Compares a column with a value.
+    pub fn compare(column: &str, comparison: Comparison, value: impl Into<Value>) -> Self {
+        Predicate::Compare { column: column.to_owned(), comparison, value: value.into() }
+    }
+
+    /// Both this and `other`.
+    #[must_use]
+    pub fn and(self, other: Predicate) -> Self {
+        Predicate::And(Box::new(self), Box::new(other))
+    }
+
+    /// This or `other` or both.
+    #[must_use]
+    pub fn or(self, other: Predicate) -> Self {
+        Predicate::Or(Box::new(self), Box::new(other))
+    }
+
+    /// Not this.
+    #[must_use]
+    #[allow(clippy::should_implement_trait)]
+    pub fn not(self) -> Self {
+        Predicate::Not(Box::new(self))
+    }
+
+    /// The predicate with every quantile replaced by its value on `train`.
+    pub fn freeze(&self, train: &Table) -> Result<Predicate> {
+        let frozen = |value: &Value| match value {
+            Value::Quantile { column, level } => {
+                let Values::Number(numbers) = &train.column(column)?.values else {
+                    return Err(Error::new(
+                        ErrorKind::Column,
+                        format!("column `{column}` has no quantiles: it is not a number"),
+                    ));
+                };
+                let mut sorted: Vec<f64> =
+                    numbers.iter().copied().filter(|x| !x.is_nan()).collect();
+                sorted.sort_unstable_by(f64::total_cmp);
+                let value = quantile(&sorted, *level).ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::Column,
+                        format!("column `{column}` has no quantiles: every value is missing"),
+                    )
+                })?;
+                Ok(Value::Number(value))
+            }
+            other => Ok(other.clone()),
+        };
+        Ok(match self {
+            Predicate::Compare { column, comparison, value } => Predicate::Compare {
+                column: column.clone(),
+                comparison: *comparison,
+                value: frozen(value)?,
+            },
+            Predicate::In { column, values } => Predicate::In {
+                column: column.clone(),
+                values: values.iter().map(frozen).collect::<Result<_>>()?,
+            },
+            Predicate::And(a, b) => a.freeze(train)?.and(b.freeze(train)?),
+            Predicate::Or(a, b) => a.freeze(train)?.or(b.freeze(train)?),
+            Predicate::Not(a) => a.freeze(train)?.not(),
+        })
+    }
+
+    /// Whether each row meets the predicate, whose quantiles must be frozen.
+    pub fn evaluate(&self, table: &Table) -> Result<Vec<bool>> {
+        match self {
+            Predicate::Compare { column, comparison, value } => {
+                compare(table.column(column)?, *comparison, value)
+            }
+            Predicate::In { column, values } => {
+                let column = table.column(column)?;
+                let mut met = vec![false; table.rows()];
+                for value in values {
+                    let equal = compare(column, Comparison::Eq, value)?;
+                    met.iter_mut().zip(equal).for_each(|(met, equal)| *met |= equal);
+                }
+                Ok(met)
+            }
+            Predicate::And(a, b) => both(a, b, table, |a, b| a && b),
+            Predicate::Or(a, b) => both(a, b, table, |a, b| a || b),
+            Predicate::Not(a) => Ok(a.evaluate(table)?.into_iter().map(|met| !met).collect()),
+        }
+    }
+}
+
+fn both(
+    a: &Predicate,
+    b: &Predicate,
+    table: &Table,
+    join: impl Fn(bool, bool) -> bool,
+) -> Result<Vec<bool>> {
+    let (a, b) = (a.evaluate(table)?, b.evaluate(table)?);
+    Ok(a.into_iter().zip(b).map(|(a, b)| join(a, b)).collect())
+}
+
+fn compare(column: &Column, comparison: Comparison, value: &Value) -> Result<Vec<bool>> {
+    match (&column.values, value) {
+        (Values::Number(numbers), Value::Number(value)) => Ok(numbers
+            .iter()
+            .map(|number| !number.is_nan() && comparison.holds(number, value))
+            .collect()),
+        (Values::Category(category), Value::Text(text)) => {
+            // Texts are compared once each, rows by their code.
+            let met: Vec<bool> = category
+                .dictionary
+                .texts()
+                .map(|entry| comparison.holds(&entry, &text.as_str()))
+                .collect();
+            Ok(category.codes.iter().map(|&code| code != MISSING && met[code as usize]).collect())
+        }
+        (Values::Boolean(truths), Value::Boolean(value)) => Ok(truths
+            .iter()
+            .map(|truth| truth.is_some_and(|truth| comparison.holds(&truth, value)))
+            .collect()),
+        (_, Value::Quantile { column, .. }) => Err(Error::new(
+            ErrorKind::Settings,
+            format!("the quantile of `{column}` is not frozen on a training table"),
+        )),
+        (values, value) => {
+            let (kind, value) = (values.kind(), shown(value));
+            Err(Error::new(
+                ErrorKind::Column,
+                format!("column `{}` is a {kind} and cannot be compared with {value}", column.name),
+            )
+            .help(match values {
+                Values::Number(_) => "compare it with a number",
+                Values::Category(_) => "compare it with a text in double quotes",
+                Values::Boolean(_) => "compare it with true or false",
+            }))
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Number(number) => format!("the number {number}"),
+        Value::Text(text) => format!("the text \"{text}\""),
+        Value::Boolean(truth) => truth.to_string(),
+        Value::Quantile { column, level } => format!("quantile({column}, {level})"),
+    }
+}

@@ -1,0 +1,205 @@
+//! Sources and how to read them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use super::builder::TableBuilder;
+use super::input::{self, Input};
+use super::{Kind, Shipped, Table, arrow, csv};
+use crate::{Error, ErrorKind, Result};
+
+pub use super::text::Missing;
+
+/// Where a table, or a part of it, comes from.
+///
+/// The format is told from the first bytes, not from the name: CSV, CSV in gzip or zstd, Parquet,
+/// Arrow IPC file or stream.
+pub enum Source {
+    /// A file, or a folder whose data files are read in the order of their names.
+    Path(PathBuf),
+    /// A dataset that is part of this library.
+    Shipped(Shipped),
+    /// Any reader, with a name for messages.
+    Stream {
+        /// What messages call it.
+        name: String,
+        /// Where its bytes come from.
+        reader: Box<dyn Read>,
+    },
+}
+
+impl Source {
+    /// The source that a user means by `text`: `@adult` is a shipped dataset, all else a path.
+    ///
+    /// ```
+    /// use fairgame::table::Source;
+    /// assert!(matches!(Source::parse("@adult/test")?, Source::Shipped(_)));
+    /// assert!(matches!(Source::parse("people.csv")?, Source::Path(_)));
+    /// # Ok::<(), fairgame::Error>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self> {
+        match text.strip_prefix('@') {
+            Some(name) => Ok(Source::Shipped(Shipped::find(name)?)),
+            None => Ok(Source::Path(PathBuf::from(text))),
+        }
+    }
+
+    /// Any reader as a source; messages call it `name`.
+    pub fn stream(name: impl Into<String>, reader: impl Read + 'static) -> Self {
+        Source::Stream { name: name.into(), reader: Box::new(reader) }
+    }
+}
+
+/// Whether a CSV file's first line names its columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Header {
+    /// The first line holds names.
+    #[default]
+    Present,
+    /// The first line is data.
+    Absent,
+}
+
+/// How to read a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadOptions {
+    /// What separates the fields of CSV; `None` takes the one of `,` tab `;` `|` that the first
+    /// line has most of.
+    pub delimiter: Option<u8>,
+    /// What CSV fields are quoted with.
+    pub quote: u8,
+    /// Lines of CSV that begin with this byte are skipped.
+    pub comment: Option<u8>,
+    /// Whether CSV has a header.
+    pub header: Header,
+    /// The column names of CSV, in place of the header's, or of `c1`, `c2`, … where there is none.
+    pub names: Option<Vec<String>>,
+    /// What stands for a missing value.
+    pub missing: Missing,
+    /// The kinds of columns that content should not decide.
+    pub kinds: BTreeMap<String, Kind>,
+    /// The columns to read; `None` reads all.
+    pub columns: Option<Vec<String>>,
+    /// The columns to leave out.
+    pub drop: Vec<String>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            delimiter: None,
+            quote: b'"',
+            comment: None,
+            header: Header::Present,
+            names: None,
+            missing: Missing::standard(),
+            kinds: BTreeMap::new(),
+            columns: None,
+            drop: Vec::new(),
+        }
+    }
+}
+
+/// Reads sources, one after the other, as one table.
+///
+/// Memory stays near the size of the typed columns: CSV streams, Parquet and Arrow come in batches
+/// (a Parquet or Arrow file that is not a file on disk is held in memory while it is read).
+pub fn read(sources: impl IntoIterator<Item = Source>, options: &ReadOptions) -> Result<Table> {
+    let mut table = TableBuilder::default();
+    let mut names = Vec::new();
+    for source in sources {
+        match source {
+            Source::Path(path) => {
+                for file in files(&path)? {
+                    let name = file.display().to_string();
+                    let input = File::open(&file).map_err(|error| open_failed(&error));
+                    let read = input.and_then(input::file);
+                    read.and_then(|input| append(input, options, &mut table))
+                        .map_err(|error| error.at(&name))?;
+                    names.push(name);
+                }
+            }
+            Source::Shipped(shipped) => {
+                let input = input::stream(Box::new(Cursor::new(shipped.bytes)));
+                input
+                    .and_then(|input| append(input, options, &mut table))
+                    .map_err(|error| error.at(shipped))?;
+                names.push(shipped.to_string());
+            }
+            Source::Stream { name, reader } => {
+                let read = input::stream(reader);
+                read.and_then(|input| append(input, options, &mut table))
+                    .map_err(|error| error.at(&name))?;
+                names.push(name);
+            }
+        }
+    }
+    let table = table.finish()?;
+    if table.rows() == 0 {
+        let error = Error::new(ErrorKind::Format, "there is no row of data, only a header")
+            .help("give at least one row; if the first line is data, say --no-header");
+        return Err(if names.is_empty() { error } else { error.at(names.join(", ")) });
+    }
+    Ok(table)
+}
+
+fn append(input: Input, options: &ReadOptions, table: &mut TableBuilder) -> Result<()> {
+    if options.names.is_some() && !matches!(input, Input::Csv(_)) {
+        return Err(Error::new(
+            ErrorKind::Settings,
+            "column names are given, but the file has its own",
+        )
+        .help("names are for CSV; Parquet and Arrow files name their columns"));
+    }
+    match input {
+        Input::Csv(stream) => csv::read(stream, options, table),
+        Input::Parquet(whole) => arrow::read_parquet(whole, options, table),
+        Input::ArrowFile(whole) => arrow::read_file(whole, options, table),
+        Input::ArrowStream(stream) => arrow::read_stream(stream, options, table),
+    }
+}
+
+/// What data files in a folder are called.
+const ENDINGS: [&str; 12] = [
+    ".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst", ".parquet", ".pq", ".arrow",
+    ".arrows", ".feather", ".ipc",
+];
+
+/// The files that a path stands for: itself, or the data files of the folder.
+fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = fs::read_dir(path)
+        .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
+        .map_err(|error| open_failed(&error).at(path.display()))?;
+    let mut files: Vec<PathBuf> = entries
+        .into_iter()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            let hidden = name.starts_with(['.', '_']);
+            !hidden && ENDINGS.iter().any(|ending| name.ends_with(ending)) && path.is_file()
+        })
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        return Err(Error::new(ErrorKind::Io, "the folder has no data files")
+            .help(format!("data files end in {}", ENDINGS.join(", ")))
+            .at(path.display()));
+    }
+    Ok(files)
+}
+
+fn open_failed(error: &std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => Error::new(ErrorKind::Io, "no such file or folder")
+            .help("check the path; shipped datasets are named with an @, as in @adult"),
+        std::io::ErrorKind::PermissionDenied => {
+            Error::new(ErrorKind::Io, "permission to read it is denied")
+        }
+        _ => Error::new(ErrorKind::Io, format!("cannot be opened: {error}")),
+    }
+}
