@@ -37,3 +37,8 @@ pub mod random;
 pub mod table;
 
 pub use error::{Error, ErrorKind, Result, nearest};
+
+/// The README's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -2,15 +2,17 @@
 //!
 //! Declared types settle the kinds: numbers of any width are numbers; text in any of Arrow's
 //! layouts is a category; dates and times are categories of their ISO text, as they would be in a
-//! CSV file. Missing markers and surrounding spaces mean the same as in CSV, so one table describes
+//! CSV file (in UTC, where they have a time zone). Missing markers and surrounding spaces mean the same as in CSV, so one table describes
 //! identically whichever format it came in.
+
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::ChunkReader;
@@ -147,6 +149,9 @@ fn append(
     column: &mut ColumnBuilder,
     missing: &Missing,
 ) -> Result<(), Misplaced> {
+    if let Some(plain) = without_dictionary(array)? {
+        return append(&plain, column, missing);
+    }
     let natural = natural_kind(array.data_type()).ok_or_else(|| {
         Misplaced::Kind(
             Error::new(
@@ -206,6 +211,14 @@ fn natural_kind(data_type: &DataType) -> Option<Option<Kind>> {
     }
 }
 
+/// The plain values of a dictionary of anything but text.
+fn without_dictionary(array: &ArrayRef) -> Result<Option<ArrayRef>, Misplaced> {
+    match array.data_type() {
+        DataType::Dictionary(_, values) if !values.is_string() => cast_to(array, values).map(Some),
+        _ => Ok(None),
+    }
+}
+
 fn dictionary_of_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Dictionary(_, values) if values.is_string())
 }
@@ -234,15 +247,16 @@ fn append_numbers(
 
 /// Refuses integers that an f64 would round.
 fn check_exact(array: &ArrayRef) -> Result<(), Misplaced> {
-    let limit = EXACT as i64;
+    let limit = EXACT as u64;
     let inexact = if let Some(integers) = array.as_primitive_opt::<Int64Type>() {
         integers.iter().enumerate().find_map(|(row, value)| {
-            value.filter(|v| v.abs_diff(0) > limit as u64).map(|v| (row, v.to_string()))
+            value.filter(|v| v.unsigned_abs() > limit).map(|v| (row, v.to_string()))
         })
     } else if let Some(integers) = array.as_primitive_opt::<UInt64Type>() {
-        integers.iter().enumerate().find_map(|(row, value)| {
-            value.filter(|&v| v > limit as u64).map(|v| (row, v.to_string()))
-        })
+        integers
+            .iter()
+            .enumerate()
+            .find_map(|(row, value)| value.filter(|&v| v > limit).map(|v| (row, v.to_string())))
     } else {
         None
     };
@@ -257,7 +271,7 @@ fn append_texts(
     column: &mut ColumnBuilder,
     missing: &Missing,
 ) -> Result<(), Misplaced> {
-    let texts = cast_to(array, &DataType::Utf8)?;
+    let texts = cast_to(&in_utc(array), &DataType::Utf8)?;
     for (row, text) in texts.as_string::<i32>().iter().enumerate() {
         let text = text.unwrap_or_default();
         column
@@ -265,6 +279,29 @@ fn append_texts(
             .map_err(|misfit| Misplaced::Value(row, text.to_owned(), misfit))?;
     }
     Ok(())
+}
+
+/// Times with a time zone as the same instants in UTC, whose names need no table of zones.
+fn in_utc(array: &ArrayRef) -> ArrayRef {
+    use arrow_array::types::{
+        TimestampMicrosecondType as Micro, TimestampMillisecondType as Milli,
+        TimestampNanosecondType as Nano, TimestampSecondType as Second,
+    };
+    let DataType::Timestamp(unit, Some(_)) = array.data_type() else { return Arc::clone(array) };
+    match unit {
+        TimeUnit::Second => {
+            Arc::new(array.as_primitive::<Second>().clone().with_timezone_opt::<&str>(None))
+        }
+        TimeUnit::Millisecond => {
+            Arc::new(array.as_primitive::<Milli>().clone().with_timezone_opt::<&str>(None))
+        }
+        TimeUnit::Microsecond => {
+            Arc::new(array.as_primitive::<Micro>().clone().with_timezone_opt::<&str>(None))
+        }
+        TimeUnit::Nanosecond => {
+            Arc::new(array.as_primitive::<Nano>().clone().with_timezone_opt::<&str>(None))
+        }
+    }
 }
 
 /// Interns each text of an Arrow dictionary once, then copies codes.
@@ -284,6 +321,10 @@ fn append_dictionary(
             _ => MISSING,
         })
         .collect();
+    if texts.is_empty() {
+        codes.resize(codes.len() + array.len(), MISSING);
+        return Ok(());
+    }
     let keys = array.normalized_keys();
     codes.extend(
         keys.iter().enumerate().map(

@@ -10,6 +10,7 @@ use csv::{ByteRecord, Error as CsvError, ErrorKind as CsvErrorKind, Reader, Read
 
 use super::builder::{Misfit, TableBuilder, infer};
 use super::input::Stream;
+use super::spaces::{Unspaced, spaced};
 use super::{Header, ReadOptions};
 use crate::{Error, ErrorKind, Result};
 
@@ -20,6 +21,11 @@ const SAMPLE: usize = 10_000;
 pub(super) fn read(input: Stream, options: &ReadOptions, table: &mut TableBuilder) -> Result<()> {
     let delimiter = options.delimiter.unwrap_or_else(|| delimiter(input.head(), options));
     let compressed = input.compressed();
+    let input: Box<dyn Read> = if spaced(input.head(), delimiter) {
+        Box::new(Unspaced::new(input, delimiter, options.quote))
+    } else {
+        Box::new(input)
+    };
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .delimiter(delimiter)
@@ -108,7 +114,7 @@ fn append(
 
 /// Records whose errors say what to do.
 struct Records<'a> {
-    reader: &'a mut Reader<Stream>,
+    reader: &'a mut Reader<Box<dyn Read>>,
     delimiter: u8,
     compressed: bool,
 }
@@ -158,10 +164,4 @@ fn delimiter(head: &[u8], options: &ReadOptions) -> u8 {
     }
     // The first of equals wins, and `,` is first.
     counts.iter().rev().max_by_key(|count| count.0).map_or(b',', |count| count.1)
-}
-
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.read_bytes(buffer)
-    }
 }

@@ -49,17 +49,19 @@ impl Stream {
         self.compressed
     }
 
-    pub(super) fn read_bytes(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.head.read(buffer)? {
-            0 => self.rest.read(buffer),
-            read => Ok(read),
-        }
-    }
-
     fn into_memory(mut self) -> Result<Whole> {
         let mut bytes = self.head.into_inner();
         self.rest.read_to_end(&mut bytes).map_err(|error| failed(&error, self.compressed))?;
         Ok(Whole::Memory(bytes))
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.head.read(buffer)? {
+            0 => self.rest.read(buffer),
+            read => Ok(read),
+        }
     }
 }
 

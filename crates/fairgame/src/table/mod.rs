@@ -13,6 +13,7 @@ mod input;
 mod predicate;
 mod read;
 mod shipped;
+mod spaces;
 pub mod split;
 mod summary;
 mod text;

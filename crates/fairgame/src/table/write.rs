@@ -116,7 +116,7 @@ fn csv<W: Write>(table: &Table, out: W) -> io::Result<W> {
         for column in table.columns() {
             match &column.values {
                 Values::Number(numbers) if numbers[row].is_nan() => writer.write_field("")?,
-                Values::Number(numbers) => writer.write_field(numbers[row].to_string())?,
+                Values::Number(numbers) => writer.write_field(decimal(numbers[row]))?,
                 Values::Category(category) => writer.write_field(match category.codes[row] {
                     MISSING => "",
                     code => category.dictionary.text(code),
@@ -131,6 +131,12 @@ fn csv<W: Write>(table: &Table, out: W) -> io::Result<W> {
         writer.write_record(None::<&[u8]>)?;
     }
     writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// The shortest text that reads back as this number; with an exponent where digits alone would look
+/// like an identifier.
+fn decimal(number: f64) -> String {
+    if number.abs() < 1e15 { number.to_string() } else { format!("{number:e}") }
 }
 
 fn parquet<W: Write + Send>(table: &Table, out: W) -> io::Result<()> {
