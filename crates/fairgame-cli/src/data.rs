@@ -13,7 +13,7 @@ use fairgame::table::{
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
-use crate::output::{self, percent, short};
+use crate::output::{self, percent, plain, short};
 use crate::read::ReadArguments;
 
 #[derive(Subcommand)]
@@ -132,8 +132,9 @@ fn describe(arguments: &Describe) -> Result<()> {
     let encoded = arguments
         .encode
         .map(|encoding| match encoding {
-            Encoding::Default => Encoded::default(&table, &arguments.ignore),
-            Encoding::Paper => Encoded::paper(&arguments.read.data, &arguments.ignore),
+            Encoding::Default => Encoded::default(&table, &arguments.ignore)
+                .map_err(|error| error.at(arguments.read.data.join(", "))),
+            Encoding::Paper => Encoded::paper(preset(arguments)?),
         })
         .transpose()?;
     if arguments.json {
@@ -155,11 +156,29 @@ fn describe(arguments: &Describe) -> Result<()> {
     output::print(&format!("{described}{features}"))
 }
 
+/// The paper's preparation of the one shipped dataset that is described.
+fn preset(arguments: &Describe) -> Result<Preset> {
+    let refused = |message: &str| {
+        Error::new(ErrorKind::Settings, format!("--encode paper {message}"))
+            .help("as in `fairgame data describe @adult --encode paper`")
+    };
+    let [data] = arguments.read.data.as_slice() else {
+        return Err(refused("prepares one dataset, and several are given"));
+    };
+    if !data.starts_with('@') {
+        return Err(refused(&format!("is for a shipped dataset, which `{data}` is not")));
+    }
+    if !arguments.ignore.is_empty() || arguments.read.format.options() != ReadOptions::default() {
+        return Err(refused("says itself how to read the data and which columns to ignore"));
+    }
+    Preset::find(data)
+}
+
 fn printed(summary: &Summary) -> String {
     let mut rows = output::table(&["column", "type", "missing", "distinct", "values"]);
     for column in &summary.columns {
         rows.add_row([
-            column.name.clone(),
+            plain(&column.name),
             column.kind.to_string(),
             percent(column.missing_share),
             column.distinct.to_string(),
@@ -176,8 +195,11 @@ fn values(column: &ColumnSummary) -> String {
         let [min, median, max, mean] = [range.min, range.median, range.max, range.mean].map(short);
         return format!("{min} to {max}, median {median}, mean {mean}");
     }
-    let mut shown: Vec<String> =
-        column.top.iter().map(|top| format!("{} {}", top.value, percent(top.share))).collect();
+    let mut shown: Vec<String> = column
+        .top
+        .iter()
+        .map(|top| format!("{} {}", plain(&top.value), percent(top.share)))
+        .collect();
     if column.distinct > column.top.len() {
         shown.push("…".to_owned());
     }
@@ -209,15 +231,7 @@ impl Encoded {
         Ok(Encoded { encoder, features, notices, paper: None })
     }
 
-    fn paper(data: &[String], ignore: &[String]) -> Result<Self> {
-        let ([name], []) = (data, ignore) else {
-            return Err(Error::new(
-                ErrorKind::Settings,
-                "--encode paper prepares one shipped dataset in the paper's way, with nothing ignored",
-            )
-            .help("as in `fairgame data describe @adult --encode paper`"));
-        };
-        let preset = Preset::find(name)?;
+    fn paper(preset: Preset) -> Result<Self> {
         let prepared = preset.prepare(SEED)?;
         let label = &prepared.train.label;
         let positive = label.iter().filter(|&&label| label).count() as f64 / label.len() as f64;
@@ -263,7 +277,7 @@ impl Encoded {
             text += &format!("{} of the training rows are positive\n{rows}\n", percent(positive));
         }
         for name in self.encoder.names() {
-            text += &format!("  {name}\n");
+            text += &format!("  {}\n", plain(&name));
         }
         text
     }
@@ -276,6 +290,7 @@ fn export(arguments: &Export) -> Result<()> {
     let family = Shipped::family(&arguments.name)?;
     fs::create_dir_all(&arguments.folder).map_err(|error| {
         Error::new(ErrorKind::Io, format!("the folder cannot be made: {error}"))
+            .help("give a folder, or a path where a folder can be made")
             .at(arguments.folder.display())
     })?;
     let mut files = Vec::new();

@@ -27,6 +27,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    output::quiet_dependencies();
     let result = match Arguments::parse().command {
         Command::Data(command) => data::run(command),
     };

@@ -37,6 +37,24 @@ pub(crate) fn error(error: &Error) {
     let _ = writeln!(io::stderr(), "error: {error}");
 }
 
+/// Keeps quiet about panics in the readers of Parquet and Arrow: the library turns them into errors.
+pub(crate) fn quiet_dependencies() {
+    let loud = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let file = panic.location().map_or("", |location| location.file());
+        if !["/arrow-", "/parquet-", "/flatbuffers-"].iter().any(|name| file.contains(name)) {
+            loud(panic);
+        }
+    }));
+}
+
+/// A text that cannot move the cursor or break a table.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect()
+}
+
 /// A rule under the header, and nothing else.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));

@@ -67,12 +67,26 @@ impl ReadArguments {
     /// Reads the table.
     pub(crate) fn read(&self) -> Result<Table> {
         let sources = self.data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
+        self.format.check()?;
         table::read(sources, &self.format.options())
     }
 }
 
 impl FormatArguments {
-    fn options(&self) -> ReadOptions {
+    fn check(&self) -> Result<()> {
+        for (index, (column, kind)) in self.kinds.iter().enumerate() {
+            if self.kinds[..index].iter().any(|(other, before)| other == column && before != kind) {
+                return Err(Error::new(
+                    ErrorKind::Settings,
+                    format!("--type gives column `{column}` two kinds"),
+                )
+                .help("give it one"));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn options(&self) -> ReadOptions {
         let missing = if self.no_standard_missing {
             Missing::only(Vec::<String>::new())
         } else {

@@ -28,7 +28,7 @@ fn sizes() {
 fn adult_is_one_hot() {
     let prepared = Preset::find("adult").unwrap().prepare(1).unwrap();
     assert_eq!((prepared.train.features.slots(), prepared.train.features.numbers()), (13, 0));
-    let mut seen = vec![false; 122];
+    let mut seen = [false; 122];
     for row in 0..prepared.train.features.rows() {
         let codes: Vec<usize> = prepared.train.features.row_codes(row).collect();
         assert_eq!(codes.len(), 13);

@@ -5,13 +5,16 @@
 //! CSV file (in UTC, where they have a time zone). Missing markers and surrounding spaces mean the same as in CSV, so one table describes
 //! identically whichever format it came in.
 
+use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
+use arrow_ipc::root_as_footer;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -75,15 +78,44 @@ pub(super) fn read_file(
     }
 }
 
-fn ipc_file<R: std::io::Read + std::io::Seek>(
-    input: R,
+fn ipc_file<R: Read + Seek>(
+    mut input: R,
     options: &ReadOptions,
     table: &mut TableBuilder,
 ) -> Result<()> {
+    check_footer(&mut input).map_err(|error| damaged("Arrow", &error))?;
     let reader = FileReader::try_new(input, None).map_err(|error| damaged("Arrow", &error))?;
     let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
     let fields = table.open(names, options)?;
     append_kept(reader, &fields, options, table)
+}
+
+/// Refuses a file whose footer speaks of blocks that the file has no room for: the reader would
+/// allocate whatever length it finds there.
+fn check_footer<R: Read + Seek>(input: &mut R) -> Result<(), ArrowError> {
+    let size = input.seek(SeekFrom::End(0))?;
+    let bad = |what: &str| ArrowError::ParseError(what.to_owned());
+    let mut trailer = [0; 10];
+    input.seek(SeekFrom::End(-10))?;
+    input.read_exact(&mut trailer)?;
+    let length = read_footer_length(trailer)?;
+    if length as u64 + 10 > size {
+        return Err(bad("the footer is longer than the file"));
+    }
+    input.seek(SeekFrom::End(-10 - length as i64))?;
+    let mut footer = vec![0; length];
+    input.read_exact(&mut footer)?;
+    let footer = root_as_footer(&footer).map_err(|error| bad(&error.to_string()))?;
+    let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
+    for block in blocks {
+        let parts = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()];
+        let end = parts.iter().try_fold(0_u64, |end, &part| end.checked_add(part.try_into().ok()?));
+        if end.is_none_or(|end| end > size) {
+            return Err(bad("a block lies beyond the end of the file"));
+        }
+    }
+    input.rewind()?;
+    Ok(())
 }
 
 /// Appends the rows of an Arrow IPC stream.
@@ -128,7 +160,7 @@ fn append_all(
                 Misplaced::Value(row, text, misfit) => misfit
                     .error(text.as_bytes(), &column.name, column.declared)
                     .at(format!("row {}", rows + row + 1)),
-                Misplaced::Kind(error) => error,
+                Misplaced::Kind(error) => error.at(format!("column `{}`", column.name)),
             })?;
         }
         rows += batch.num_rows();
@@ -156,7 +188,7 @@ fn append(
         Misplaced::Kind(
             Error::new(
                 ErrorKind::Column,
-                format!("column `{}` is of type {}", column.name, array.data_type()),
+                format!("the type {} has no place in a table", array.data_type()),
             )
             .help(format!(
                 "columns are numbers, texts, booleans, dates or times; leave it out with --drop '{}'",
@@ -187,8 +219,7 @@ fn append(
             Error::new(
                 ErrorKind::Column,
                 format!(
-                    "column `{}` is a {natural} here, but a {} in the files before",
-                    column.name,
+                    "is a {natural} here, but a {} in the files before",
                     kind.unwrap_or(Kind::Category)
                 ),
             )
@@ -245,25 +276,31 @@ fn append_numbers(
     Ok(())
 }
 
-/// Refuses integers that an f64 would round.
+/// Refuses integers that an f64 would round; decimals without a fraction are integers.
 fn check_exact(array: &ArrayRef) -> Result<(), Misplaced> {
-    let limit = EXACT as u64;
-    let inexact = if let Some(integers) = array.as_primitive_opt::<Int64Type>() {
-        integers.iter().enumerate().find_map(|(row, value)| {
-            value.filter(|v| v.unsigned_abs() > limit).map(|v| (row, v.to_string()))
+    let too_long = |row: usize, magnitude: f64| {
+        (magnitude > EXACT).then(|| {
+            let text = array_value_to_string(array, row).unwrap_or_default();
+            Misplaced::Value(row, text, Misfit::Inexact)
         })
-    } else if let Some(integers) = array.as_primitive_opt::<UInt64Type>() {
-        integers
-            .iter()
-            .enumerate()
-            .find_map(|(row, value)| value.filter(|&v| v > limit).map(|v| (row, v.to_string())))
-    } else {
-        None
     };
-    match inexact {
-        Some((row, text)) => Err(Misplaced::Value(row, text, Misfit::Inexact)),
-        None => Ok(()),
-    }
+    let inexact = match array.data_type() {
+        DataType::Int64 => {
+            let mut integers = array.as_primitive::<Int64Type>().iter().enumerate();
+            integers.find_map(|(row, value)| too_long(row, value?.unsigned_abs() as f64))
+        }
+        DataType::UInt64 => {
+            let mut integers = array.as_primitive::<UInt64Type>().iter().enumerate();
+            integers.find_map(|(row, value)| too_long(row, value? as f64))
+        }
+        DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) if *scale <= 0 => {
+            let numbers = cast_to(array, &DataType::Float64)?;
+            let mut integers = numbers.as_primitive::<Float64Type>().iter().enumerate();
+            integers.find_map(|(row, value)| too_long(row, value?.abs()))
+        }
+        _ => None,
+    };
+    inexact.map_or(Ok(()), Err)
 }
 
 fn append_texts(
@@ -338,11 +375,16 @@ fn append_dictionary(
 
 fn cast_to(array: &dyn Array, to: &DataType) -> Result<ArrayRef, Misplaced> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, to, &strict).map_err(|error| Misplaced::Kind(damaged("Arrow", &error)))
+    cast_with_options(array, to, &strict).map_err(|error| {
+        Misplaced::Kind(
+            Error::new(ErrorKind::Value, format!("a value cannot be converted: {error}"))
+                .help("mend the value, or leave the column out with --drop"),
+        )
+    })
 }
 
 /// The error for a file that its format's reader refuses.
-fn damaged(format: &str, error: &dyn std::fmt::Display) -> Error {
+pub(super) fn damaged(format: &str, error: &dyn std::fmt::Display) -> Error {
     Error::new(ErrorKind::Format, format!("cannot be read as {format}: {error}"))
         .help("the file may be truncated or damaged: copy or download it again")
 }

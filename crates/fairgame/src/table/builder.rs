@@ -13,8 +13,7 @@ use crate::{Error, ErrorKind, Result};
 #[derive(Default)]
 pub(super) struct TableBuilder {
     pub(super) columns: Vec<ColumnBuilder>,
-    /// The names the first source had, before any were left out.
-    names: Option<Vec<String>>,
+    started: bool,
 }
 
 /// A column that grows.
@@ -54,7 +53,7 @@ impl Misfit {
         let found = |what: &str| {
             Error::new(ErrorKind::Value, format!("column `{name}` holds `{shown}`, {what}"))
         };
-        let so_far = if declared { "is declared" } else { "has been in every row before" };
+        let so_far = if declared { "is declared to be" } else { "has been so far" };
         let advice = format!(
             "if `{shown}` means missing, add it as a missing marker (--missing '{shown}'); \
              if the column is not a number, say so (--type '{name}=category')"
@@ -90,11 +89,11 @@ impl TableBuilder {
         options: &ReadOptions,
     ) -> Result<Vec<Option<usize>>> {
         check_names(&names)?;
-        if let Some(first) = &self.names {
-            same_names(first, &names)?;
+        let kept: Vec<String> = names.iter().filter(|name| options.wants(name)).cloned().collect();
+        if self.started {
+            same_names(&self.columns, &kept)?;
         } else {
-            self.start(&names, options)?;
-            self.names = Some(names.clone());
+            self.start(&names, kept, options)?;
         }
         Ok(names
             .iter()
@@ -102,7 +101,7 @@ impl TableBuilder {
             .collect())
     }
 
-    fn start(&mut self, names: &[String], options: &ReadOptions) -> Result<()> {
+    fn start(&mut self, names: &[String], kept: Vec<String>, options: &ReadOptions) -> Result<()> {
         let asked =
             options.columns.iter().flatten().chain(&options.drop).chain(options.kinds.keys());
         for name in asked {
@@ -110,19 +109,18 @@ impl TableBuilder {
                 return Err(no_such_column(name, names.iter().map(String::as_str)));
             }
         }
-        let wanted = |name: &&String| {
-            options.columns.as_ref().is_none_or(|columns| columns.contains(name))
-                && !options.drop.contains(name)
-        };
-        self.columns = names
-            .iter()
-            .filter(wanted)
-            .map(|name| ColumnBuilder::new(name.clone(), options.kinds.get(name).copied()))
-            .collect();
-        if self.columns.is_empty() {
-            return Err(Error::new(ErrorKind::Column, "every column is left out")
+        if kept.is_empty() {
+            return Err(Error::new(ErrorKind::Column, "there is no column to read")
                 .help("keep at least one column"));
         }
+        self.started = true;
+        self.columns = kept
+            .into_iter()
+            .map(|name| {
+                let kind = options.kinds.get(&name).copied();
+                ColumnBuilder::new(name, kind)
+            })
+            .collect();
         Ok(())
     }
 
@@ -153,22 +151,18 @@ fn check_names(names: &[String]) -> Result<()> {
 }
 
 /// Sources of one table have the same columns, in any order.
-fn same_names(first: &[String], names: &[String]) -> Result<()> {
-    let absent = |from: &[String], of: &[String]| -> Option<String> {
-        let absent = from.iter().filter(|name| !of.contains(name)).map(String::as_str);
-        absent.clone().next().map(|_| list(absent))
+fn same_names(first: &[ColumnBuilder], names: &[String]) -> Result<()> {
+    let first = || first.iter().map(|column| column.name.as_str());
+    let absent: Vec<&str> = first().filter(|name| !names.iter().any(|n| n == name)).collect();
+    let extra: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| !first().any(|n| n == *name)).collect();
+    let found = match (absent.as_slice(), extra.as_slice()) {
+        ([], []) => return Ok(()),
+        ([], extra) => format!("has {}, which the first file lacks", list(extra.iter().copied())),
+        (absent, _) => format!("lacks {}, which the first file has", list(absent.iter().copied())),
     };
-    let different = |what: String| {
-        Error::new(ErrorKind::Column, what)
-            .help("files read as one table need the same columns; leave others out with --drop")
-    };
-    if let Some(absent) = absent(first, names) {
-        return Err(different(format!("the file lacks {absent}, which the first file has")));
-    }
-    match absent(names, first) {
-        Some(extra) => Err(different(format!("the file has {extra}, which the first file lacks"))),
-        None => Ok(()),
-    }
+    Err(Error::new(ErrorKind::Column, format!("the file {found}"))
+        .help("files read as one table need the same columns; leave others out with --drop"))
 }
 
 impl ColumnBuilder {

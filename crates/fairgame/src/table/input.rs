@@ -94,6 +94,10 @@ pub(super) fn stream(reader: Box<dyn Read>) -> Result<Input> {
         Magic::ArrowStream => Ok(Input::ArrowStream(stream)),
         Magic::Gzip | Magic::Zstd => Err(Error::new(ErrorKind::Format, "compressed twice")
             .help("decompress it once before reading")),
+        Magic::Other(what, advice) => {
+            Err(Error::new(ErrorKind::Format, format!("is {what}, which is not a table we read"))
+                .help(advice))
+        }
         Magic::Text => Ok(Input::Csv(stream)),
     }
 }
@@ -104,6 +108,8 @@ enum Magic {
     ArrowStream,
     Gzip,
     Zstd,
+    /// What it is, and what to do about it.
+    Other(&'static str, &'static str),
     Text,
 }
 
@@ -115,6 +121,15 @@ impl Magic {
             [0xff, 0xff, 0xff, 0xff, ..] => Magic::ArrowStream,
             [0x1f, 0x8b, ..] => Magic::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Magic::Zstd,
+            [b'P', b'K', 3, 4, ..] => Magic::Other(
+                "a zip archive, perhaps a spreadsheet",
+                "save the sheet as CSV, or unpack the archive",
+            ),
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Magic::Other(
+                "UTF-16 text",
+                "convert it, for example with `iconv -f UTF-16 -t UTF-8`",
+            ),
+            [b'{' | b'[', ..] => Magic::Other("JSON", "convert it to CSV, Parquet or Arrow"),
             _ => Magic::Text,
         }
     }

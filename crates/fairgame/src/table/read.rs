@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Cursor, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use super::builder::TableBuilder;
@@ -102,11 +103,36 @@ impl Default for ReadOptions {
     }
 }
 
+impl ReadOptions {
+    /// Whether the column of that name is read.
+    pub(super) fn wants(&self, name: &str) -> bool {
+        let among = |names: &[String]| names.iter().any(|other| other == name);
+        self.columns.as_deref().is_none_or(among) && !among(&self.drop)
+    }
+
+    fn check(&self) -> Result<()> {
+        let clash = |what: &str| {
+            Error::new(ErrorKind::Settings, format!("{what} must be different characters"))
+        };
+        if self.delimiter == Some(self.quote) {
+            return Err(clash("the delimiter and the quote"));
+        }
+        if self
+            .comment
+            .is_some_and(|comment| comment == self.quote || Some(comment) == self.delimiter)
+        {
+            return Err(clash("the comment character, the delimiter and the quote"));
+        }
+        Ok(())
+    }
+}
+
 /// Reads sources, one after the other, as one table.
 ///
 /// Memory stays near the size of the typed columns: CSV streams, Parquet and Arrow come in batches
 /// (a Parquet or Arrow file that is not a file on disk is held in memory while it is read).
 pub fn read(sources: impl IntoIterator<Item = Source>, options: &ReadOptions) -> Result<Table> {
+    options.check()?;
     let mut table = TableBuilder::default();
     let mut names = Vec::new();
     for source in sources {
@@ -138,8 +164,8 @@ pub fn read(sources: impl IntoIterator<Item = Source>, options: &ReadOptions) ->
     }
     let table = table.finish()?;
     if table.rows() == 0 {
-        let error = Error::new(ErrorKind::Format, "there is no row of data, only a header")
-            .help("give at least one row; if the first line is data, say --no-header");
+        let error = Error::new(ErrorKind::Format, "there are columns, but no row of data")
+            .help("give at least one row; if the first line of a CSV is data, say --no-header");
         return Err(if names.is_empty() { error } else { error.at(names.join(", ")) });
     }
     Ok(table)
@@ -155,10 +181,19 @@ fn append(input: Input, options: &ReadOptions, table: &mut TableBuilder) -> Resu
     }
     match input {
         Input::Csv(stream) => csv::read(stream, options, table),
-        Input::Parquet(whole) => arrow::read_parquet(whole, options, table),
-        Input::ArrowFile(whole) => arrow::read_file(whole, options, table),
-        Input::ArrowStream(stream) => arrow::read_stream(stream, options, table),
+        Input::Parquet(whole) => guarded(|| arrow::read_parquet(whole, options, table)),
+        Input::ArrowFile(whole) => guarded(|| arrow::read_file(whole, options, table)),
+        Input::ArrowStream(stream) => guarded(|| arrow::read_stream(stream, options, table)),
     }
+}
+
+/// The readers of Parquet and Arrow panic on some damaged files; to the user it is a damaged file.
+fn guarded(read: impl FnOnce() -> Result<()>) -> Result<()> {
+    // What the panic leaves behind, a half-grown table, is dropped with the error.
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<String>().map_or("it is damaged", String::as_str);
+        Err(arrow::damaged("Parquet or Arrow", &message))
+    })
 }
 
 /// What data files in a folder are called.

@@ -41,7 +41,8 @@ impl Missing {
     #[must_use]
     pub fn and(mut self, marker: impl Into<String>) -> Self {
         let marker = marker.into();
-        if let Parsed::Number(number) = number(marker.as_bytes()) {
+        // Not only what a column may hold: `inf` marks the infinities of a Parquet file.
+        if let Ok(number) = marker.trim().parse::<f64>() {
             self.numbers.push(number);
         }
         self.texts.push(marker);
