@@ -1,9 +1,13 @@
-# `make test` is the one test command; it needs cargo with rustfmt and clippy, and nothing else.
-.PHONY: test fmt lint unit docs bench
+# `make test` is the one test command. It needs cargo, and installs what else it uses where that is
+# missing: rustfmt and clippy through rustup, a C compiler (for zstd) through apt.
+.PHONY: test setup fmt lint unit docs bench
 
-export RUSTFLAGS ?=
+test: setup fmt lint unit docs
 
-test: fmt lint unit docs
+setup:
+	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+	@command -v cc >/dev/null || (apt-get update && apt-get install -y gcc libc6-dev)
 
 fmt:
 	cargo fmt --all --check

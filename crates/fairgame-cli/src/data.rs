@@ -13,7 +13,7 @@ use fairgame::table::{
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
-use crate::output::{self, percent, plain, short};
+use crate::output::{self, count, percent, plain, short};
 use crate::read::ReadArguments;
 
 #[derive(Subcommand)]
@@ -23,7 +23,7 @@ pub(crate) enum Data {
     /// Show what is understood of data: rows, and each column's type, missing share and values
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(Describe),
-    /// Write a shipped dataset to a folder
+    /// Write a shipped dataset to a folder: all its tables, or one, as in adult/test
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(Export),
 }
@@ -68,7 +68,7 @@ pub(crate) struct Describe {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Encoding {
-    /// Numbers standardised, categories as they are
+    /// Numbers standardised, categories by value; values seen once, or beyond 1,000, share a code
     Default,
     /// As in the paper's experiments; for one shipped dataset
     Paper,
@@ -76,7 +76,7 @@ enum Encoding {
 
 #[derive(Args)]
 pub(crate) struct Export {
-    /// The dataset: adult, compas or communities
+    /// The dataset: adult (training and test rows), adult/test, compas or communities
     name: String,
 
     /// The folder to write to; it is made if need be
@@ -86,6 +86,10 @@ pub(crate) struct Export {
     /// The file format: csv, csv.gz, csv.zst, parquet or arrow
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     format: Format,
+
+    /// Overwrite files that are there
+    #[arg(long)]
+    force: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -151,6 +155,11 @@ fn describe(arguments: &Describe) -> Result<()> {
     for notice in encoded.iter().flat_map(|encoded| &encoded.notices) {
         output::notice(notice);
     }
+    if let [only] = summary.columns.as_slice()
+        && only.name.contains([',', ';', '\t', '|'])
+    {
+        output::notice("there is one column: is it the right --delimiter?");
+    }
     let described = printed(&summary);
     let features = encoded.map_or(String::new(), |encoded| encoded.printed());
     output::print(&format!("{described}{features}"))
@@ -186,7 +195,8 @@ fn printed(summary: &Summary) -> String {
         ]);
     }
     right(&mut rows, &[2, 3]);
-    format!("{} rows, {} columns\n{rows}\n", summary.rows, summary.columns.len())
+    let columns = summary.columns.len();
+    format!("{}, {}\n{rows}\n", count(summary.rows, "row"), count(columns, "column"))
 }
 
 /// The range of numbers, or the most frequent values.
@@ -287,19 +297,27 @@ impl Encoded {
 const SEED: u64 = 1;
 
 fn export(arguments: &Export) -> Result<()> {
-    let family = Shipped::family(&arguments.name)?;
+    let family = Shipped::family(&arguments.name)
+        .map_err(|error| error.at("export writes shipped datasets"))?;
     fs::create_dir_all(&arguments.folder).map_err(|error| {
         Error::new(ErrorKind::Io, format!("the folder cannot be made: {error}"))
             .help("give a folder, or a path where a folder can be made")
             .at(arguments.folder.display())
     })?;
+    let path = |entry: &Shipped| {
+        let name = entry.name.replace('/', "-");
+        arguments.folder.join(format!("{name}.{}", arguments.format.ending()))
+    };
+    if let Some(taken) = family.iter().map(path).find(|path| path.exists() && !arguments.force) {
+        return Err(Error::new(ErrorKind::Io, "the file is there already")
+            .help("choose another folder, or overwrite it (--force)")
+            .at(taken.display()));
+    }
     let mut files = Vec::new();
     for entry in family {
         let table = shipped(entry)?;
-        let name = entry.name.replace('/', "-");
-        let path = arguments.folder.join(format!("{name}.{}", arguments.format.ending()));
-        table::write(&table, &path, arguments.format)?;
-        files.push(written(&path, &table));
+        table::write(&table, &path(&entry), arguments.format)?;
+        files.push(written(&path(&entry), &table));
     }
     if arguments.json {
         return output::print_json(&json!({ "version": VERSION, "files": files }));

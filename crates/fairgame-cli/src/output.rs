@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
-use fairgame::{Error, ErrorKind, Result};
+use fairgame::{Error, ErrorKind, Remedy, Result};
 use serde::Serialize;
 
 /// Prints data. A reader that stopped listening is no error.
@@ -34,7 +34,22 @@ pub(crate) fn notice(text: impl std::fmt::Display) {
 
 /// Tells the user what went wrong.
 pub(crate) fn error(error: &Error) {
-    let _ = writeln!(io::stderr(), "error: {error}");
+    let _ = writeln!(io::stderr(), "error: {}", error.shown(flag));
+}
+
+/// The option of the command line that does what helps.
+fn flag(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::Missing(text) => format!("{remedy} (--missing '{text}')"),
+        Remedy::Kind(column, kind) => format!("{remedy} (--type '{column}={kind}')"),
+        Remedy::Drop(column) => format!("{remedy} (--drop '{column}')"),
+        Remedy::NoHeader => format!("{remedy} (--no-header)"),
+        Remedy::Names => format!("{remedy} (--names a,b,c)"),
+        Remedy::Delimiter => format!("{remedy} (--delimiter ';')"),
+        Remedy::Comment => format!("{remedy} (--comment '#')"),
+        Remedy::Quote => format!("{remedy} (--quote)"),
+        other => other.to_string(),
+    }
 }
 
 /// Keeps quiet about panics in the readers of Parquet and Arrow: the library turns them into errors.
@@ -81,6 +96,11 @@ pub(crate) fn short(number: f64) -> String {
     } else {
         text
     }
+}
+
+/// So many of a thing.
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A share in percent.

@@ -292,7 +292,7 @@ fn exports_that_fail_leave_nothing_behind() {
         (&["adult", "file"], &["error: file: the folder cannot be made", "help: "]),
         (&["adult", "file/below"], &["error: file/below: the folder cannot be made", "help: "]),
         (&["adult", "out", "--format", "xls"], &["`xls` is not a format", "help: the formats are"]),
-        (&["adult", "taken"], &["taken/adult.csv: cannot be written", "help: "]),
+        (&["adult", "taken"], &["taken/adult.csv: the file is there already", "help: "]),
     ];
     for (arguments, phrases) in cases {
         refused(&folder, &[&["data", "export"], *arguments].concat(), phrases);
@@ -310,6 +310,7 @@ fn lines_are_counted_right() {
         ("# first\na,b\n# second\n1,x\n# third\n3\n", 6),
         ("a,b\n1,\"x\ny\nz\"\n3\n", 5),
         ("a,b\n1,x\n\"3\n\"\n", 3),
+        ("a,b\n1,\"x\r\ny\"\n2,z\n3\n", 5),
     ];
     for (text, line) in cases {
         refused_file(
@@ -324,14 +325,21 @@ fn lines_are_counted_right() {
 /// A quote that is never closed would take the rest of the file with it.
 #[test]
 fn quotes_that_are_never_closed() {
-    for text in ["a,b\n1,\"x\n2,y\n", "a,b\n\"1,x\n2,y\n", "a,b\n1,\"x\n2,\"y\"\n"] {
-        refused_file(
-            "open.csv",
-            text,
-            &[],
-            &["open.csv, line 2: a quote in this row is never closed"],
-        );
+    let open = "a quote in this row is never closed";
+    let stray = "text follows a quote that ends a field";
+    let cases = [
+        ("a,b\n1,\"x\n2,y\n", 2, open),
+        ("a,b\n\"1,x\n2,y\n", 2, open),
+        ("a,b\n1,5\" x\n2,\"y\n3,z\n4,w\n", 3, open),
+        ("a,b\n1,\"x\n2,\"y\"\n", 3, stray),
+        ("a,b\n1,\"x\"y\n", 2, stray),
+    ];
+    for (text, line, problem) in cases {
+        refused_file("open.csv", text, &[], &[&format!("open.csv, line {line}: {problem}")]);
     }
+    let folder = Folder::with("fine.csv", "# 5\" wide\na,b\n1,5\" x\n2,\"y\nz\"\n");
+    let run = folder.fairgame(&["data", "describe", "fine.csv", "--comment", "#", "--json"]);
+    assert!(run.stdout.contains("\"rows\": 2"), "{run:?}");
 }
 
 #[test]

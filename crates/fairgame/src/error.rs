@@ -1,6 +1,11 @@
 //! One error type: where it happened, what was found, what to do.
 
 use std::fmt;
+use std::ops::Range;
+
+use unicode_width::UnicodeWidthChar;
+
+use crate::table::Kind;
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -19,6 +24,12 @@ pub enum ErrorKind {
     Value,
     /// Settings that contradict each other or the data.
     Settings,
+    /// A text of the constraint language that cannot be read.
+    Syntax,
+    /// A constraint or objective that is not linear in the decisions, or that none can meet.
+    Problem,
+    /// A group with nothing to measure a rate on.
+    Group,
 }
 
 /// An error that says where, what, and what to do about it.
@@ -41,13 +52,62 @@ struct Parts {
     /// Outermost place first: file, then line, then column.
     places: Vec<String>,
     message: String,
+    snippet: Option<Snippet>,
     help: Option<String>,
+    remedies: Vec<Remedy>,
+}
+
+/// A setting that would help, which each surface names in its own words: an option of the command
+/// line, an argument in Python, a field of [`ReadOptions`](crate::table::ReadOptions).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Count this text as missing.
+    Missing(String),
+    /// Read this column as that kind.
+    Kind(String, Kind),
+    /// Leave this column out.
+    Drop(String),
+    /// Say that there is no header.
+    NoHeader,
+    /// Name the columns.
+    Names,
+    /// Give the right delimiter.
+    Delimiter,
+    /// Give the character that comments begin with.
+    Comment,
+    /// Give the right quote.
+    Quote,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remedy::Missing(text) => write!(f, "count `{text}` as missing"),
+            Remedy::Kind(column, kind) => write!(f, "read column `{column}` as a {kind}"),
+            Remedy::Drop(column) => write!(f, "leave column `{column}` out"),
+            Remedy::NoHeader => f.write_str("say that the file has no header"),
+            Remedy::Names => f.write_str("name the columns yourself"),
+            Remedy::Delimiter => f.write_str("give the right delimiter"),
+            Remedy::Comment => f.write_str("say what comments begin with"),
+            Remedy::Quote => f.write_str("say what fields are quoted with"),
+        }
+    }
+}
+
+/// A line of a text, a part of it underlined, and what is said of that part.
+struct Snippet {
+    line: String,
+    underline: String,
+    label: String,
 }
 
 impl Error {
     /// An error of `kind` whose `message` says what was asked and what was found.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Parts { kind, places: Vec::new(), message: message.into(), help: None }))
+        let (places, message) = (Vec::new(), message.into());
+        let remedies = Vec::new();
+        Error(Box::new(Parts { kind, places, message, snippet: None, help: None, remedies }))
     }
 
     /// Adds an enclosing place: the innermost is added first, a file last.
@@ -57,10 +117,36 @@ impl Error {
         self
     }
 
+    /// Points at a part of a text, given in bytes, and says something of it.
+    ///
+    /// ```
+    /// use fairgame::{Error, ErrorKind};
+    /// let error = Error::new(ErrorKind::Syntax, "unknown rate `fprr`")
+    ///     .pointing("fprr() <= 0.1", 0..4, "did you mean `fpr`?")
+    ///     .at("constraint 3");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "constraint 3, column 1: unknown rate `fprr`\n    fprr() <= 0.1\n    ^^^^ did you mean `fpr`?"
+    /// );
+    /// ```
+    #[must_use]
+    pub fn pointing(mut self, text: &str, part: Range<usize>, label: impl Into<String>) -> Self {
+        let (column, snippet) = Snippet::new(text, part, label.into());
+        self.0.snippet = Some(snippet);
+        self.at(format!("column {column}"))
+    }
+
     /// Says what the user can do.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.0.help = Some(help.into());
+        self
+    }
+
+    /// Names a setting that would help.
+    #[must_use]
+    pub fn remedy(mut self, remedy: Remedy) -> Self {
+        self.0.remedies.push(remedy);
         self
     }
 
@@ -82,15 +168,65 @@ impl Error {
     pub fn advice(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
+
+    /// The settings that would help.
+    pub fn remedies(&self) -> &[Remedy] {
+        &self.0.remedies
+    }
+
+    /// The whole error, with each remedy in the words of `name`.
+    pub fn shown(&self, name: impl Fn(&Remedy) -> String) -> String {
+        let mut text = self.message();
+        if let Some(Snippet { line, underline, label }) = &self.0.snippet {
+            text += &format!("\n    {line}\n    {}", format!("{underline} {label}").trim_end());
+        }
+        let help: Vec<String> = self
+            .advice()
+            .map(str::to_owned)
+            .into_iter()
+            .chain(self.remedies().iter().map(name))
+            .collect();
+        if !help.is_empty() {
+            text += &format!("\n  help: {}", help.join("; or "));
+        }
+        text
+    }
+}
+
+impl Snippet {
+    /// The column, counted in characters of its line from 1, and the snippet.
+    fn new(text: &str, part: Range<usize>, label: String) -> (usize, Self) {
+        /// Longer lines are cut around the part.
+        const SHOWN: usize = 100;
+        let floor =
+            |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+        let start = floor(part.start).unwrap_or(0);
+        let end = floor(part.end).unwrap_or(0).max(start);
+        let first = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let last = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
+        let column = text[first..start].chars().count() + 1;
+
+        let printable = |c: char| if c.is_control() { ' ' } else { c };
+        let before: Vec<char> = text[first..start].chars().map(printable).collect();
+        let after: Vec<char> = text[start..last].chars().map(printable).collect();
+        let skipped = before.len().saturating_sub(SHOWN / 2);
+        let kept = after.len().min(SHOWN - (before.len() - skipped));
+        let mut line = String::from(if skipped > 0 { "…" } else { "" });
+        line.extend(&before[skipped..]);
+        let width = |text: &[char]| text.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
+        let indent = width(&line.chars().collect::<Vec<_>>());
+        line.extend(&after[..kept]);
+        line.push_str(if kept < after.len() { "…" } else { "" });
+        let marked = text[start..end.min(last)].chars().count().min(kept);
+        let underline =
+            format!("{}{}", " ".repeat(indent), "^".repeat(width(&after[..marked]).max(1)));
+        (column, Snippet { line, underline, label })
+    }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message())?;
-        match self.advice() {
-            Some(help) => write!(f, "\n  help: {help}"),
-            None => Ok(()),
-        }
+        f.write_str(&self.shown(Remedy::to_string))
     }
 }
 

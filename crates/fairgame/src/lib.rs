@@ -36,7 +36,7 @@ pub mod preset;
 pub mod random;
 pub mod table;
 
-pub use error::{Error, ErrorKind, Result, nearest};
+pub use error::{Error, ErrorKind, Remedy, Result, nearest};
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]

@@ -94,3 +94,11 @@ fn impossible_splits_are_refused() {
     assert!(message.contains("empty"), "{message}");
     assert!(by_fraction(3, &[1.0], 1, Some(&[0, 1])).is_err());
 }
+
+/// Which strata get the rows that rounding leaves over is drawn as well.
+#[test]
+fn strata_of_one_row_are_drawn() {
+    let strata: Vec<u32> = (0..20).collect();
+    let split = |seed| by_fraction(20, &[0.5, 0.5], seed, Some(&strata)).unwrap();
+    assert!((1..10).any(|seed| split(seed) != split(0)));
+}

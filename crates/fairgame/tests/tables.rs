@@ -70,13 +70,14 @@ proptest! {
 #[test]
 fn kinds_come_from_content() {
     let table = csv(
-        "n,b,c,id,mixed\n1,true,x,12345678901234567890,1\n-2.5,FALSE,y,12345678901234567891,a\n?,,na,NULL,\n",
+        "n,b,c,id,mixed,zip\n1,true,x,12345678901234567890,1,2139\n\
+         -2.5,FALSE,y,12345678901234567891,a,02139\n?,,na,NULL,,\n",
         &ReadOptions::default(),
     )
     .unwrap();
     let kinds: Vec<Kind> = table.columns().iter().map(|column| column.values.kind()).collect();
     use Kind::{Boolean, Category, Number};
-    assert_eq!(kinds, [Number, Boolean, Category, Category, Category]);
+    assert_eq!(kinds, [Number, Boolean, Category, Category, Category, Category]);
     assert!(table.columns().iter().all(|column| column.values.missing() == 1));
 }
 
@@ -133,4 +134,18 @@ fn spaces_around_fields() {
     assert_eq!(b.texts().collect::<Vec<_>>(), [Some("x, y"), Some("u")]);
     let Values::Category(c) = &table.column("c").unwrap().values else { panic!("a category") };
     assert_eq!(c.texts().collect::<Vec<_>>(), [Some("z"), None]);
+}
+
+/// Between equal numbers lies nothing but themselves: ties never fall beside a quantile.
+#[test]
+fn quantiles_of_ties_are_exact() {
+    let sorted = [0.1, 0.21, 0.21, 0.21];
+    for step in 34..=100 {
+        assert_eq!(fairgame::table::quantile(&sorted, f64::from(step) / 100.0), Some(0.21));
+    }
+    assert_eq!(fairgame::table::quantile(&[-1e308, 1e308], 0.5), Some(0.0));
+    let train = csv("x\n1\n2\n", &ReadOptions::default()).unwrap();
+    let level = Value::Quantile { column: "x".into(), level: 70.0 };
+    let error = Predicate::compare("x", Comparison::Gt, level).freeze(&train).unwrap_err();
+    assert!(error.to_string().contains("the level 70 is not between 0 and 1"), "{error}");
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Codes, Features, Steps};
 use crate::table::{Category, Column, Kind, MISSING, Table, Values};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Remedy, Result};
 
 /// A fitted encoder: a pure function from rows to features.
 ///
@@ -235,7 +235,7 @@ impl Feature {
             ErrorKind::Column,
             format!("column `{}` is a {found}, but was a {} in training", self.column, self.kind),
         )
-        .help(format!("read it as what it was (--type '{}={}')", self.column, self.kind)))
+        .remedy(Remedy::Kind(self.column.clone(), self.kind)))
     }
 }
 

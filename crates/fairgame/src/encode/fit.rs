@@ -26,6 +26,12 @@ impl Encoder {
             };
             let default = [default];
             let codings = spec.columns.get(&column.name).map_or(default.as_slice(), Vec::as_slice);
+            if codings.is_empty() {
+                let message = format!("column `{}` is given no coding", column.name);
+                return Err(
+                    Error::new(ErrorKind::Settings, message).help("to leave it out, ignore it")
+                );
+            }
             for coding in codings {
                 let map = fit(column, coding, spec, &mut notices)
                     .map_err(|error| error.at(format!("column `{}`", column.name)))?;
@@ -95,13 +101,18 @@ fn sorted(numbers: &[f64]) -> Vec<f64> {
 
 /// The map of a number column whose present values are `sorted` and not all equal.
 fn fit_number(sorted: &[f64], missing: bool, coding: &Coding) -> Result<Map> {
-    // Ascending order makes the sums the same whatever the order of the rows.
+    // Within the range, so that neither large nor small values leave the numbers' own range; in
+    // ascending order, so that the sums do not depend on the order of the rows.
+    let (low, range) = (sorted[0], sorted[sorted.len() - 1] - sorted[0]);
     let count = sorted.len() as f64;
-    let mean = sorted.iter().sum::<f64>() / count;
-    let variance = sorted.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count;
+    let share = |x: &f64| (x - low) / range;
+    let middle = sorted.iter().map(share).sum::<f64>() / count;
+    let spread = sorted.iter().map(|x| (share(x) - middle).powi(2)).sum::<f64>() / count;
+    let mean = low + range * middle;
+    let scale = 1.0 / (range * spread.sqrt());
     match coding {
-        Coding::Standardise if variance.is_finite() && variance > 0.0 => {
-            Ok(Map::Number { shift: mean, scale: 1.0 / variance.sqrt(), fill: 0.0, missing })
+        Coding::Standardise if mean.is_finite() && scale.is_finite() && scale > 0.0 => {
+            Ok(Map::Number { shift: mean, scale, fill: 0.0, missing })
         }
         Coding::AsIs if mean.is_finite() => {
             Ok(Map::Number { shift: 0.0, scale: 1.0, fill: mean, missing })
@@ -110,8 +121,11 @@ fn fit_number(sorted: &[f64], missing: bool, coding: &Coding) -> Result<Map> {
             let cuts = fit_cuts(sorted, cuts)?;
             Ok(Map::Buckets { cuts, steps: *steps, missing })
         }
-        _ => Err(Error::new(ErrorKind::Value, "its values are too far apart to average")
-            .help("put it into buckets, or ignore it")),
+        _ => Err(Error::new(
+            ErrorKind::Value,
+            "its values are too far apart or too close to average",
+        )
+        .help("put it into buckets, or ignore it")),
     }
 }
 
@@ -145,8 +159,11 @@ fn fit_cuts(sorted: &[f64], cuts: &Cuts) -> Result<Vec<f64>> {
     let mut cuts: Vec<f64> = levels.iter().filter_map(|&level| quantile(sorted, level)).collect();
     cuts.sort_unstable_by(f64::total_cmp);
     cuts.dedup();
-    // Above the greatest value lies nothing.
+    // Above the greatest value lies nothing; where it is most of the column, cut it off from the rest.
     cuts.retain(|cut| Some(cut) < sorted.last());
+    if cuts.is_empty() {
+        cuts.extend(sorted.iter().rev().find(|x| Some(*x) < sorted.last()));
+    }
     Ok(cuts)
 }
 
@@ -167,8 +184,9 @@ fn fit_values(column: &Column, spec: &EncoderSpec, notices: &mut Vec<Notice>) ->
     // The most frequent first; equally frequent ones by their text.
     let mut ranked: Vec<(String, usize)> = counts.into_iter().collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let kept =
-        ranked.iter().take(spec.max_values).take_while(|(_, n)| *n >= spec.min_count).count();
+    // Both truth values are worth a code, however rare.
+    let least = if column.values.kind() == Kind::Boolean { 1 } else { spec.min_count };
+    let kept = ranked.iter().take(spec.max_values).take_while(|(_, count)| *count >= least).count();
     let rare = ranked.split_off(kept);
     let pooled = !rare.is_empty();
     if pooled {
@@ -176,7 +194,12 @@ fn fit_values(column: &Column, spec: &EncoderSpec, notices: &mut Vec<Notice>) ->
         notices.push(Notice::Pooled { column: name(), values: rare.len(), rows });
     }
     if ranked.is_empty() && !missing {
-        notices.push(Notice::Constant { column: name() });
+        // That says it all of this column.
+        notices.retain(|notice| match notice {
+            Notice::Pooled { column, .. } | Notice::Identifier { column, .. } => *column != name(),
+            _ => true,
+        });
+        notices.push(Notice::AllRare { column: name(), values: distinct });
         return None;
     }
     let mut values: Vec<String> = ranked.into_iter().map(|(value, _)| value).collect();

@@ -121,6 +121,13 @@ pub enum Notice {
         /// In how many training rows.
         rows: usize,
     },
+    /// No value comes often enough to have a code of its own, so the column is not a feature.
+    AllRare {
+        /// The column's name.
+        column: String,
+        /// How many values there are.
+        values: usize,
+    },
     /// Almost every row has a value of its own.
     Identifier {
         /// The column's name.
@@ -137,8 +144,15 @@ impl fmt::Display for Notice {
                 write!(f, "column `{column}` has a single value in training and is not a feature")
             }
             Notice::Pooled { column, values, rows } => {
-                write!(f, "column `{column}`: {values} rare values, in {rows} rows, share one code")
+                write!(
+                    f,
+                    "column `{column}`: rare values share one code ({values} of them, in {rows} rows)"
+                )
             }
+            Notice::AllRare { column, values } => write!(
+                f,
+                "column `{column}` has {values} values, each of them rare, and is not a feature"
+            ),
             Notice::Identifier { column, values } => write!(
                 f,
                 "column `{column}` has {values} values, most of them in one row: \

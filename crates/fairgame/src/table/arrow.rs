@@ -5,7 +5,7 @@
 //! CSV file (in UTC, where they have a time zone). Missing markers and surrounding spaces mean the same as in CSV, so one table describes
 //! identically whichever format it came in.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -14,17 +14,17 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
-use arrow_ipc::root_as_footer;
+use arrow_ipc::{root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::ChunkReader;
 
 use super::builder::{ColumnBuilder, Misfit, TableBuilder};
-use super::input::{Stream, Whole};
+use super::input::Whole;
 use super::text::EXACT;
 use super::{Kind, MISSING, Missing, ReadOptions};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Remedy, Result};
 
 /// Rows decoded at a time.
 const BATCH: usize = 8192;
@@ -74,7 +74,7 @@ pub(super) fn read_file(
 ) -> Result<()> {
     match whole {
         Whole::File(file) => ipc_file(std::io::BufReader::new(file), options, table),
-        Whole::Memory(bytes) => ipc_file(std::io::Cursor::new(bytes), options, table),
+        Whole::Memory(bytes) => ipc_file(Cursor::new(bytes), options, table),
     }
 }
 
@@ -120,14 +120,44 @@ fn check_footer<R: Read + Seek>(input: &mut R) -> Result<(), ArrowError> {
 
 /// Appends the rows of an Arrow IPC stream.
 pub(super) fn read_stream(
-    stream: Stream,
+    bytes: Vec<u8>,
     options: &ReadOptions,
     table: &mut TableBuilder,
 ) -> Result<()> {
+    check_messages(&bytes).map_err(|error| damaged("Arrow", &error))?;
+    let stream = Cursor::new(bytes);
     let reader = StreamReader::try_new(stream, None).map_err(|error| damaged("Arrow", &error))?;
     let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
     let fields = table.open(names, options)?;
     append_kept(reader, &fields, options, table)
+}
+
+/// Refuses a stream with a message that is longer than what is left of it, for the same reason.
+fn check_messages(bytes: &[u8]) -> Result<(), ArrowError> {
+    let bad = |what: &str| ArrowError::ParseError(what.to_owned());
+    let word = |at: usize| -> Option<u32> {
+        Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+    };
+    let mut at = 0;
+    while let Some(first) = word(at) {
+        // Streams of old lack the continuation marker before the length.
+        let marked = first == u32::MAX;
+        at += if marked { 8 } else { 4 };
+        let length = if marked { word(at - 4).unwrap_or(0) } else { first };
+        if length == 0 {
+            return Ok(());
+        }
+        let end = at + length as usize;
+        let message =
+            bytes.get(at..end).ok_or_else(|| bad("a message is longer than the stream"))?;
+        let message = root_as_message(message).map_err(|error| bad(&error.to_string()))?;
+        let body =
+            usize::try_from(message.bodyLength()).ok().and_then(|body| end.checked_add(body));
+        at = body
+            .filter(|&end| end <= bytes.len())
+            .ok_or_else(|| bad("a batch is longer than the stream"))?;
+    }
+    Ok(())
 }
 
 /// Appends batches that still hold the columns that are left out.
@@ -190,10 +220,8 @@ fn append(
                 ErrorKind::Column,
                 format!("the type {} has no place in a table", array.data_type()),
             )
-            .help(format!(
-                "columns are numbers, texts, booleans, dates or times; leave it out with --drop '{}'",
-                column.name
-            )),
+            .help("columns are numbers, texts, booleans, dates or times")
+            .remedy(Remedy::Drop(column.name.clone())),
         )
     })?;
     let Some(natural) = natural else {
@@ -205,7 +233,10 @@ fn append(
         (Some(Kind::Number), Kind::Number) => append_numbers(array, column, missing),
         (Some(Kind::Boolean), Kind::Boolean) => {
             if let Some(truths) = column.truths() {
-                truths.extend(array.as_boolean().iter());
+                let marked =
+                    [false, true].map(|truth| missing.is_text(truth.to_string().as_bytes()));
+                let present = |truth: &bool| !marked[usize::from(*truth)];
+                truths.extend(array.as_boolean().iter().map(|truth| truth.filter(present)));
             }
             Ok(())
         }
@@ -223,7 +254,7 @@ fn append(
                     kind.unwrap_or(Kind::Category)
                 ),
             )
-            .help(format!("say what it is with --type '{}=category'", column.name)),
+            .remedy(Remedy::Kind(column.name.clone(), Kind::Category)),
         )),
     }
 }
@@ -278,8 +309,8 @@ fn append_numbers(
 
 /// Refuses integers that an f64 would round; decimals without a fraction are integers.
 fn check_exact(array: &ArrayRef) -> Result<(), Misplaced> {
-    let too_long = |row: usize, magnitude: f64| {
-        (magnitude > EXACT).then(|| {
+    let too_long = |row: usize, long: bool| {
+        long.then(|| {
             let text = array_value_to_string(array, row).unwrap_or_default();
             Misplaced::Value(row, text, Misfit::Inexact)
         })
@@ -287,16 +318,16 @@ fn check_exact(array: &ArrayRef) -> Result<(), Misplaced> {
     let inexact = match array.data_type() {
         DataType::Int64 => {
             let mut integers = array.as_primitive::<Int64Type>().iter().enumerate();
-            integers.find_map(|(row, value)| too_long(row, value?.unsigned_abs() as f64))
+            integers.find_map(|(row, value)| too_long(row, value?.unsigned_abs() > EXACT))
         }
         DataType::UInt64 => {
             let mut integers = array.as_primitive::<UInt64Type>().iter().enumerate();
-            integers.find_map(|(row, value)| too_long(row, value? as f64))
+            integers.find_map(|(row, value)| too_long(row, value? > EXACT))
         }
         DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) if *scale <= 0 => {
             let numbers = cast_to(array, &DataType::Float64)?;
             let mut integers = numbers.as_primitive::<Float64Type>().iter().enumerate();
-            integers.find_map(|(row, value)| too_long(row, value?.abs()))
+            integers.find_map(|(row, value)| too_long(row, value?.abs() >= EXACT as f64))
         }
         _ => None,
     };
@@ -308,9 +339,12 @@ fn append_texts(
     column: &mut ColumnBuilder,
     missing: &Missing,
 ) -> Result<(), Misplaced> {
+    let whole = array.data_type().is_floating();
     let texts = cast_to(&in_utc(array), &DataType::Utf8)?;
     for (row, text) in texts.as_string::<i32>().iter().enumerate() {
+        // A whole number reads as in CSV, whatever type it was stored in.
         let text = text.unwrap_or_default();
+        let text = if whole { text.strip_suffix(".0").unwrap_or(text) } else { text };
         column
             .push_text(text.as_bytes().trim_ascii(), missing)
             .map_err(|misfit| Misplaced::Value(row, text.to_owned(), misfit))?;
@@ -378,7 +412,7 @@ fn cast_to(array: &dyn Array, to: &DataType) -> Result<ArrayRef, Misplaced> {
     cast_with_options(array, to, &strict).map_err(|error| {
         Misplaced::Kind(
             Error::new(ErrorKind::Value, format!("a value cannot be converted: {error}"))
-                .help("mend the value, or leave the column out with --drop"),
+                .help("mend the value, or leave the column out"),
         )
     })
 }

@@ -7,7 +7,7 @@ use super::{
     Category, Column, Dictionary, Kind, MISSING, Missing, ReadOptions, Table, Values, list,
     no_such_column,
 };
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Remedy, Result};
 
 /// A table that grows; all sources of one read append to the same one.
 #[derive(Default)]
@@ -54,22 +54,21 @@ impl Misfit {
             Error::new(ErrorKind::Value, format!("column `{name}` holds `{shown}`, {what}"))
         };
         let so_far = if declared { "is declared to be" } else { "has been so far" };
-        let advice = format!(
-            "if `{shown}` means missing, add it as a missing marker (--missing '{shown}'); \
-             if the column is not a number, say so (--type '{name}=category')"
-        );
+        let missing = Remedy::Missing(shown.clone());
+        let category = Remedy::Kind(name.to_owned(), Kind::Category);
         match self {
             Misfit::NotNumber => {
                 found(&format!("which is not the finite number that the column {so_far}"))
-                    .help(advice)
+                    .remedy(missing)
+                    .remedy(category)
             }
-            Misfit::Inexact => found("an integer too long to keep exactly as a number").help(
-                format!("read the column as text (--type '{name}=category') or leave it out (--drop '{name}')"),
-            ),
+            Misfit::Inexact => found("an integer too long to keep exactly as a number")
+                .remedy(category)
+                .remedy(Remedy::Drop(name.to_owned())),
             Misfit::NotBoolean => {
-                found(&format!("which is not the true or false that the column {so_far}")).help(
-                    format!("if `{shown}` means missing, add it as a missing marker (--missing '{shown}'); otherwise --type '{name}=category'"),
-                )
+                found(&format!("which is not the true or false that the column {so_far}"))
+                    .remedy(missing)
+                    .remedy(category)
             }
             Misfit::NotUtf8 => Error::new(
                 ErrorKind::Format,
@@ -137,14 +136,16 @@ fn check_names(names: &[String]) -> Result<()> {
                 ErrorKind::Column,
                 format!("column {} of {} has no name", index + 1, names.len()),
             )
-            .help("name it in the header, or name all columns yourself (--names a,b,c)"));
+            .help("name it in the header")
+            .remedy(Remedy::Names));
         }
         if let Some(earlier) = names[..index].iter().position(|other| other == name) {
             return Err(Error::new(
                 ErrorKind::Column,
                 format!("columns {} and {} are both named `{name}`", earlier + 1, index + 1),
             )
-            .help("rename one, or name all columns yourself (--names a,b,c)"));
+            .help("rename one")
+            .remedy(Remedy::Names));
         }
     }
     Ok(())
@@ -161,8 +162,13 @@ fn same_names(first: &[ColumnBuilder], names: &[String]) -> Result<()> {
         ([], extra) => format!("has {}, which the first file lacks", list(extra.iter().copied())),
         (absent, _) => format!("lacks {}, which the first file has", list(absent.iter().copied())),
     };
-    Err(Error::new(ErrorKind::Column, format!("the file {found}"))
-        .help("files read as one table need the same columns; leave others out with --drop"))
+    let error = Error::new(ErrorKind::Column, format!("the file {found}"))
+        .help("files read as one table need the same columns");
+    Err(absent
+        .iter()
+        .chain(&extra)
+        .take(3)
+        .fold(error, |error, name| error.remedy(Remedy::Drop((*name).to_owned()))))
 }
 
 impl ColumnBuilder {
@@ -215,8 +221,8 @@ impl ColumnBuilder {
             Growing::Boolean(truths) => {
                 let read = if self.declared { text::declared_truth } else { text::truth };
                 match read(text) {
+                    _ if missing.is_text(text) => truths.push(None),
                     Some(truth) => truths.push(Some(truth)),
-                    None if missing.is_text(text) => truths.push(None),
                     None => return Err(Misfit::NotBoolean),
                 }
             }
@@ -300,6 +306,8 @@ pub(super) fn infer<'a>(
             continue;
         }
         let kind = match text::number(text) {
+            // `02139` is a postcode: as a number it would lose its zero.
+            Parsed::Number(_) if matches!(text, [b'0', b'0'..=b'9', ..]) => Kind::Category,
             Parsed::Number(_) => Kind::Number,
             _ if text::truth(text).is_some() => Kind::Boolean,
             _ => Kind::Category,

@@ -40,7 +40,7 @@ impl FromStr for Kind {
             "category" => Ok(Kind::Category),
             "boolean" => Ok(Kind::Boolean),
             _ => Err(Error::new(ErrorKind::Settings, format!("`{text}` is not a kind of column"))
-                .help("the kinds are `number`, `category` and `boolean`")),
+                .help("the kinds are `number`, `category` and `boolean`; dates are categories")),
         }
     }
 }

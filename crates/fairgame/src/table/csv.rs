@@ -1,10 +1,10 @@
 //! CSV in: one pass, streaming.
 //!
-//! Kinds are settled on the first [`SAMPLE`] rows. A later value that contradicts its column is an
+//! Kinds are settled on the first [`SAMPLE`] rows of the first file. A later value that contradicts its column is an
 //! error that names the line, never a silent change of kind: a typo in row 900,001 of a number
 //! column would otherwise turn the whole column into categories.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
@@ -12,9 +12,9 @@ use csv::{ByteRecord, Error as CsvError, ErrorKind as CsvErrorKind, Reader, Read
 
 use super::builder::{Misfit, TableBuilder, infer};
 use super::input::Stream;
-use super::spaces::{Unspaced, spaced};
+use super::quotes::{Grammar, Seen, Unspaced};
 use super::{Header, ReadOptions};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Remedy, Result};
 
 /// How many rows settle the kinds of the columns.
 const SAMPLE: usize = 10_000;
@@ -23,23 +23,19 @@ const SAMPLE: usize = 10_000;
 pub(super) fn read(input: Stream, options: &ReadOptions, table: &mut TableBuilder) -> Result<()> {
     let delimiter = options.delimiter.unwrap_or_else(|| delimiter(input.head(), options));
     let compressed = input.compressed();
-    let crlf = input.head().windows(2).any(|pair| pair == b"\r\n");
-    let seen = Rc::new(Seen::default());
-    let input: Box<dyn Read> = if spaced(input.head(), delimiter) {
-        Box::new(Unspaced::new(input, delimiter, options.quote))
-    } else {
-        Box::new(input)
-    };
+    let grammar = Grammar { delimiter, quote: options.quote, comment: options.comment };
+    let input = Unspaced::new(input, grammar);
+    let (quotes, chunk) = (input.seen(), Rc::default());
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .delimiter(delimiter)
         .quote(options.quote)
         .comment(options.comment)
         .buffer_capacity(1 << 17)
-        .from_reader(Watched { inner: input, quote: options.quote, seen: Rc::clone(&seen) });
+        .from_reader(Watched { inner: input, last: Rc::clone(&chunk) });
 
     let last = ByteRecord::new();
-    let mut records = Records { reader: &mut reader, last, seen, delimiter, compressed, crlf };
+    let mut records = Records { reader: &mut reader, last, chunk, quotes, delimiter, compressed };
     let mut record = ByteRecord::new();
     if !records.next(&mut record)? {
         return Err(Error::new(ErrorKind::Format, "the file is empty")
@@ -84,7 +80,8 @@ fn names(first: &ByteRecord, options: &ReadOptions) -> Result<(Vec<String>, bool
                 ErrorKind::Format,
                 format!("{} column names are given for rows of {found} fields", names.len()),
             )
-            .help("give one name for each field, or the right --delimiter"));
+            .help("give one name for each field")
+            .remedy(Remedy::Delimiter));
         }
         return Ok((names.clone(), pending));
     }
@@ -117,42 +114,41 @@ fn append(
     Ok(())
 }
 
-/// What has gone through to the parser.
+/// What the parser was given last: its bytes, and how many came before them.
 #[derive(Default)]
-struct Seen {
-    bytes: Cell<u64>,
-    quotes: Cell<u64>,
-    last: Cell<u8>,
+struct Chunk {
+    bytes: Vec<u8>,
+    before: u64,
 }
 
-/// A reader that takes note of what goes through.
-struct Watched {
-    inner: Box<dyn Read>,
-    quote: u8,
-    seen: Rc<Seen>,
+/// A reader that remembers what it handed on last.
+struct Watched<R> {
+    inner: R,
+    last: Rc<RefCell<Chunk>>,
 }
 
-impl Read for Watched {
+impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        let bytes = &buffer[..read];
-        let quotes: u32 = bytes.iter().map(|&byte| u32::from(byte == self.quote)).sum();
-        self.seen.bytes.set(self.seen.bytes.get() + read as u64);
-        self.seen.quotes.set(self.seen.quotes.get() + u64::from(quotes));
-        self.seen.last.set(bytes.last().copied().unwrap_or(self.seen.last.get()));
+        if read > 0 {
+            let mut last = self.last.borrow_mut();
+            last.before += last.bytes.len() as u64;
+            last.bytes.clear();
+            last.bytes.extend_from_slice(&buffer[..read]);
+        }
         Ok(read)
     }
 }
 
 /// Records of one length, whose errors say where they are and what to do.
 struct Records<'a> {
-    reader: &'a mut Reader<Watched>,
+    reader: &'a mut Reader<Watched<Unspaced<Stream>>>,
     /// The record before the one just read: at the end, the last of the file.
     last: ByteRecord,
-    seen: Rc<Seen>,
+    chunk: Rc<RefCell<Chunk>>,
+    quotes: Rc<Seen>,
     delimiter: u8,
     compressed: bool,
-    crlf: bool,
 }
 
 impl Records<'_> {
@@ -167,48 +163,61 @@ impl Records<'_> {
     /// The line on which the record just read begins.
     ///
     /// The parser's own position is that of the record before, with blank lines and comments still
-    /// to come. So count back from the record's end: past its line end, which the parser has not
-    /// read yet where it is CRLF, and over the line ends within its fields.
+    /// to come. So count back from the record's end: past its line end, unless that is still to be
+    /// read (of CRLF the parser takes the CR), and over the line ends within its fields.
     fn place(&self, record: &ByteRecord) -> String {
         let end = self.reader.position();
-        let at_end = end.byte() >= self.seen.bytes.get();
-        // The file's last line end may be inside a field whose quote is never closed.
-        let open = self.swallowed(record)
-            && record.iter().next_back().is_some_and(|field| field.ends_with(b"\n"));
-        let unended = at_end && (open || self.seen.last.get() != b'\n');
-        let past = u64::from(!unended && !self.crlf);
+        let chunk = self.chunk.borrow();
+        let at = usize::try_from(end.byte().saturating_sub(chunk.before)).unwrap_or(0);
+        let newline = at.checked_sub(1).and_then(|at| chunk.bytes.get(at)) == Some(&b'\n');
+        let past = u64::from(newline && !self.swallowed(at, &chunk));
         let inside = record.iter().flatten().filter(|&&byte| byte == b'\n').count() as u64;
         format!("line {}", end.line().saturating_sub(past + inside))
     }
 
-    /// A quote that is never closed takes the rest of the file into its field.
-    fn check_end(&self) -> Result<()> {
-        if self.swallowed(&self.last) {
-            return Err(unclosed().at(self.place(&self.last)));
-        }
-        Ok(())
+    /// Whether what was read up to here ends within quotes.
+    fn swallowed(&self, at: usize, chunk: &Chunk) -> bool {
+        self.quotes.open.get() && at >= chunk.bytes.len()
     }
 
-    fn swallowed(&self, record: &ByteRecord) -> bool {
-        self.seen.quotes.get() % 2 == 1
-            && record.iter().next_back().is_some_and(|field| field.contains(&b'\n'))
+    /// A quote that is never closed takes the rest of the file into its field.
+    fn check_end(&self) -> Result<()> {
+        if self.quotes.open.get() {
+            return Err(unclosed().at(self.place(&self.last)));
+        }
+        match self.quotes.stray.get() {
+            None => Ok(()),
+            Some(line) => Err(Error::new(
+                ErrorKind::Format,
+                "text follows a quote that ends a field, so a quote is open or closed too early",
+            )
+            .help("double a quote that is part of the text")
+            .remedy(Remedy::Quote)
+            .at(format!("line {line}"))),
+        }
     }
 
     fn explain(&self, error: CsvError, record: &ByteRecord) -> Error {
         match error.into_kind() {
-            CsvErrorKind::UnequalLengths { .. } if self.swallowed(record) => {
-                unclosed().at(self.place(record))
+            CsvErrorKind::UnequalLengths { expected_len, len, .. } => {
+                let end = self.reader.position().byte();
+                let chunk = self.chunk.borrow();
+                let at = usize::try_from(end.saturating_sub(chunk.before)).unwrap_or(0);
+                if self.swallowed(at, &chunk) {
+                    return unclosed().at(self.place(record));
+                }
+                let delimiter = char::from(self.delimiter).escape_default();
+                Error::new(
+                    ErrorKind::Format,
+                    format!(
+                        "the number of fields is {len} here and {expected_len} in the first line"
+                    ),
+                )
+                .help(format!("mend the row, quote fields that contain `{delimiter}`"))
+                .remedy(Remedy::Delimiter)
+                .remedy(Remedy::Comment)
+                .at(self.place(record))
             }
-            CsvErrorKind::UnequalLengths { expected_len, len, .. } => Error::new(
-                ErrorKind::Format,
-                format!("the number of fields is {len} here and {expected_len} in the first line"),
-            )
-            .help(format!(
-                "mend the row, quote fields that contain `{}`, or give the right --delimiter or \
-                 --comment",
-                char::from(self.delimiter).escape_default()
-            ))
-            .at(self.place(record)),
             CsvErrorKind::Io(error) => {
                 let line = self.reader.position().line();
                 super::input::failed(&error, self.compressed).at(format!("about line {line}"))
@@ -220,7 +229,8 @@ impl Records<'_> {
 
 fn unclosed() -> Error {
     Error::new(ErrorKind::Format, "a quote in this row is never closed")
-        .help("close it, double it if it is part of the text, or say what quotes are (--quote)")
+        .help("close it, or double it if it is part of the text")
+        .remedy(Remedy::Quote)
 }
 
 /// The delimiter that the first line suggests: the candidate that it holds most of.

@@ -10,7 +10,7 @@ pub(super) enum Input {
     Csv(Stream),
     Parquet(Whole),
     ArrowFile(Whole),
-    ArrowStream(Stream),
+    ArrowStream(Vec<u8>),
 }
 
 /// Bytes that can be read from any place: a file, or a stream held in memory.
@@ -49,10 +49,10 @@ impl Stream {
         self.compressed
     }
 
-    fn into_memory(mut self) -> Result<Whole> {
+    fn into_memory(mut self) -> Result<Vec<u8>> {
         let mut bytes = self.head.into_inner();
         self.rest.read_to_end(&mut bytes).map_err(|error| failed(&error, self.compressed))?;
-        Ok(Whole::Memory(bytes))
+        Ok(bytes)
     }
 }
 
@@ -67,6 +67,10 @@ impl Read for Stream {
 
 /// Tells the format of a file by its first bytes.
 pub(super) fn file(mut file: File) -> Result<Input> {
+    // A pipe with a name is still a pipe.
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return stream(Box::new(file));
+    }
     let mut magic = Vec::new();
     (&mut file).take(8).read_to_end(&mut magic).map_err(|error| failed(&error, false))?;
     file.rewind().map_err(|error| failed(&error, false))?;
@@ -89,14 +93,18 @@ pub(super) fn stream(reader: Box<dyn Read>) -> Result<Input> {
         _ => outer,
     };
     match Magic::of(stream.head()) {
-        Magic::Parquet => Ok(Input::Parquet(stream.into_memory()?)),
-        Magic::ArrowFile => Ok(Input::ArrowFile(stream.into_memory()?)),
-        Magic::ArrowStream => Ok(Input::ArrowStream(stream)),
+        Magic::Parquet => Ok(Input::Parquet(Whole::Memory(stream.into_memory()?))),
+        Magic::ArrowFile => Ok(Input::ArrowFile(Whole::Memory(stream.into_memory()?))),
+        Magic::ArrowStream => Ok(Input::ArrowStream(stream.into_memory()?)),
         Magic::Gzip | Magic::Zstd => Err(Error::new(ErrorKind::Format, "compressed twice")
             .help("decompress it once before reading")),
         Magic::Other(what, advice) => {
             Err(Error::new(ErrorKind::Format, format!("is {what}, which is not a table we read"))
                 .help(advice))
+        }
+        Magic::Text if stream.head().contains(&0) => {
+            Err(Error::new(ErrorKind::Format, "is a binary file of a kind we do not read")
+                .help("give CSV, Parquet or Arrow"))
         }
         Magic::Text => Ok(Input::Csv(stream)),
     }
@@ -116,7 +124,8 @@ enum Magic {
 impl Magic {
     fn of(bytes: &[u8]) -> Self {
         match bytes {
-            [b'P', b'A', b'R', b'1', ..] => Magic::Parquet,
+            // What follows is binary, unlike in a CSV whose first column is so named.
+            [b'P', b'A', b'R', b'1', next, ..] if !matches!(next, b' '..=b'~') => Magic::Parquet,
             [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Magic::ArrowFile,
             [0xff, 0xff, 0xff, 0xff, ..] => Magic::ArrowStream,
             [0x1f, 0x8b, ..] => Magic::Gzip,
@@ -129,7 +138,9 @@ impl Magic {
                 "UTF-16 text",
                 "convert it, for example with `iconv -f UTF-16 -t UTF-8`",
             ),
-            [b'{' | b'[', ..] => Magic::Other("JSON", "convert it to CSV, Parquet or Arrow"),
+            [b'{', b'"' | b'\n' | b'\r' | b' ', ..] | [b'[', b'{' | b'\n', ..] => {
+                Magic::Other("JSON", "convert it to CSV, Parquet or Arrow")
+            }
             _ => Magic::Text,
         }
     }

@@ -11,9 +11,9 @@ mod csv;
 mod dictionary;
 mod input;
 mod predicate;
+mod quotes;
 mod read;
 mod shipped;
-mod spaces;
 pub mod split;
 mod summary;
 mod text;
@@ -37,8 +37,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of `columns`, which must have one length and different names.
-    pub fn new(columns: Vec<Column>) -> Result<Self> {
+    /// A table of `columns`, which must have one length and different names, and numbers that are
+    /// finite or NaN.
+    pub fn new(mut columns: Vec<Column>) -> Result<Self> {
         let rows = columns.first().map_or(0, |column| column.values.len());
         for (index, column) in columns.iter().enumerate() {
             if column.values.len() != rows {
@@ -54,6 +55,17 @@ impl Table {
                     format!("two columns are named `{}`", column.name),
                 ));
             }
+        }
+        for Column { name, values } in &mut columns {
+            let Values::Number(numbers) = values else { continue };
+            if let Some(row) = numbers.iter().position(|number| number.is_infinite()) {
+                return Err(Error::new(
+                    ErrorKind::Value,
+                    format!("row {} of column `{name}` is infinite", row + 1),
+                ));
+            }
+            // There is one zero: −0 would be a value of its own to a hash table.
+            numbers.iter_mut().for_each(|number| *number += 0.0);
         }
         Ok(Table { rows, columns })
     }

@@ -35,10 +35,10 @@ pub enum Predicate {
         /// The values.
         values: Vec<Value>,
     },
-    /// Both hold.
-    And(Box<Predicate>, Box<Predicate>),
+    /// All hold; none is needed for all of none to hold.
+    And(Vec<Predicate>),
     /// At least one holds.
-    Or(Box<Predicate>, Box<Predicate>),
+    Or(Vec<Predicate>),
     /// It does not hold.
     Not(Box<Predicate>),
 }
@@ -91,6 +91,25 @@ pub enum Value {
     },
 }
 
+impl Value {
+    /// The value, with a quantile replaced by its number on `train`.
+    pub(crate) fn freeze(&self, train: &Table) -> Result<Value> {
+        let Value::Quantile { column, level } = self else { return Ok(self.clone()) };
+        let none = |why: &str| {
+            Error::new(ErrorKind::Column, format!("column `{column}` has no quantiles: {why}"))
+        };
+        let Values::Number(numbers) = &train.column(column)?.values else {
+            return Err(none("it is not a number"));
+        };
+        if !(0.0..=1.0).contains(level) {
+            return Err(none(&format!("the level {level} is not between 0 and 1")));
+        }
+        let mut sorted: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        quantile(&sorted, *level).map(Value::Number).ok_or_else(|| none("every value is missing"))
+    }
+}
+
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         Value::Number(number)
@@ -118,13 +137,13 @@ impl Predicate {
     /// Both this and `other`.
     #[must_use]
     pub fn and(self, other: Predicate) -> Self {
-        Predicate::And(Box::new(self), Box::new(other))
+        Predicate::And(vec![self, other])
     }
 
     /// This or `other` or both.
     #[must_use]
     pub fn or(self, other: Predicate) -> Self {
-        Predicate::Or(Box::new(self), Box::new(other))
+        Predicate::Or(vec![self, other])
     }
 
     /// Not this.
@@ -136,27 +155,7 @@ impl Predicate {
 
     /// The predicate with every quantile replaced by its value on `train`.
     pub fn freeze(&self, train: &Table) -> Result<Predicate> {
-        let frozen = |value: &Value| match value {
-            Value::Quantile { column, level } => {
-                let Values::Number(numbers) = &train.column(column)?.values else {
-                    return Err(Error::new(
-                        ErrorKind::Column,
-                        format!("column `{column}` has no quantiles: it is not a number"),
-                    ));
-                };
-                let mut sorted: Vec<f64> =
-                    numbers.iter().copied().filter(|x| !x.is_nan()).collect();
-                sorted.sort_unstable_by(f64::total_cmp);
-                let value = quantile(&sorted, *level).ok_or_else(|| {
-                    Error::new(
-                        ErrorKind::Column,
-                        format!("column `{column}` has no quantiles: every value is missing"),
-                    )
-                })?;
-                Ok(Value::Number(value))
-            }
-            other => Ok(other.clone()),
-        };
+        let frozen = |value: &Value| value.freeze(train);
         Ok(match self {
             Predicate::Compare { column, comparison, value } => Predicate::Compare {
                 column: column.clone(),
@@ -167,8 +166,8 @@ impl Predicate {
                 column: column.clone(),
                 values: values.iter().map(frozen).collect::<Result<_>>()?,
             },
-            Predicate::And(a, b) => a.freeze(train)?.and(b.freeze(train)?),
-            Predicate::Or(a, b) => a.freeze(train)?.or(b.freeze(train)?),
+            Predicate::And(parts) => Predicate::And(freeze_all(parts, train)?),
+            Predicate::Or(parts) => Predicate::Or(freeze_all(parts, train)?),
             Predicate::Not(a) => a.freeze(train)?.not(),
         })
     }
@@ -188,21 +187,29 @@ impl Predicate {
                 }
                 Ok(met)
             }
-            Predicate::And(a, b) => both(a, b, table, |a, b| a && b),
-            Predicate::Or(a, b) => both(a, b, table, |a, b| a || b),
+            Predicate::And(parts) => fold(parts, table, true, |met, part| met & part),
+            Predicate::Or(parts) => fold(parts, table, false, |met, part| met | part),
             Predicate::Not(a) => Ok(a.evaluate(table)?.into_iter().map(|met| !met).collect()),
         }
     }
 }
 
-fn both(
-    a: &Predicate,
-    b: &Predicate,
+fn freeze_all(parts: &[Predicate], train: &Table) -> Result<Vec<Predicate>> {
+    parts.iter().map(|part| part.freeze(train)).collect()
+}
+
+fn fold(
+    parts: &[Predicate],
     table: &Table,
+    none: bool,
     join: impl Fn(bool, bool) -> bool,
 ) -> Result<Vec<bool>> {
-    let (a, b) = (a.evaluate(table)?, b.evaluate(table)?);
-    Ok(a.into_iter().zip(b).map(|(a, b)| join(a, b)).collect())
+    let mut met = vec![none; table.rows()];
+    for part in parts {
+        let part = part.evaluate(table)?;
+        met.iter_mut().zip(part).for_each(|(met, part)| *met = join(*met, part));
+    }
+    Ok(met)
 }
 
 fn compare(column: &Column, comparison: Comparison, value: &Value) -> Result<Vec<bool>> {

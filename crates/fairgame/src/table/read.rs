@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::builder::TableBuilder;
 use super::input::{self, Input};
 use super::{Kind, Shipped, Table, arrow, csv};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Remedy, Result};
 
 pub use super::text::Missing;
 
@@ -110,6 +110,26 @@ impl ReadOptions {
         self.columns.as_deref().is_none_or(among) && !among(&self.drop)
     }
 
+    /// Refuses options that a Parquet or Arrow file would ignore.
+    fn check_not_csv(&self) -> Result<()> {
+        let plain = ReadOptions::default();
+        let option = if self.names != plain.names {
+            "column names are"
+        } else if self.header != plain.header {
+            "the absence of a header is"
+        } else if self.delimiter != plain.delimiter {
+            "a delimiter is"
+        } else if self.quote != plain.quote {
+            "a quote is"
+        } else if self.comment != plain.comment {
+            "a comment character is"
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(ErrorKind::Settings, format!("{option} given, but this is not CSV"))
+            .help("leave it away: Parquet and Arrow files know their columns"))
+    }
+
     fn check(&self) -> Result<()> {
         let clash = |what: &str| {
             Error::new(ErrorKind::Settings, format!("{what} must be different characters"))
@@ -130,7 +150,7 @@ impl ReadOptions {
 /// Reads sources, one after the other, as one table.
 ///
 /// Memory stays near the size of the typed columns: CSV streams, Parquet and Arrow come in batches
-/// (a Parquet or Arrow file that is not a file on disk is held in memory while it is read).
+/// (Parquet and Arrow files that are not on disk, and Arrow streams, are held in memory while read).
 pub fn read(sources: impl IntoIterator<Item = Source>, options: &ReadOptions) -> Result<Table> {
     options.check()?;
     let mut table = TableBuilder::default();
@@ -165,25 +185,22 @@ pub fn read(sources: impl IntoIterator<Item = Source>, options: &ReadOptions) ->
     let table = table.finish()?;
     if table.rows() == 0 {
         let error = Error::new(ErrorKind::Format, "there are columns, but no row of data")
-            .help("give at least one row; if the first line of a CSV is data, say --no-header");
+            .help("give at least one row")
+            .remedy(Remedy::NoHeader);
         return Err(if names.is_empty() { error } else { error.at(names.join(", ")) });
     }
     Ok(table)
 }
 
 fn append(input: Input, options: &ReadOptions, table: &mut TableBuilder) -> Result<()> {
-    if options.names.is_some() && !matches!(input, Input::Csv(_)) {
-        return Err(Error::new(
-            ErrorKind::Settings,
-            "column names are given, but the file has its own",
-        )
-        .help("names are for CSV; Parquet and Arrow files name their columns"));
+    if !matches!(input, Input::Csv(_)) {
+        options.check_not_csv()?;
     }
     match input {
         Input::Csv(stream) => csv::read(stream, options, table),
         Input::Parquet(whole) => guarded(|| arrow::read_parquet(whole, options, table)),
         Input::ArrowFile(whole) => guarded(|| arrow::read_file(whole, options, table)),
-        Input::ArrowStream(stream) => guarded(|| arrow::read_stream(stream, options, table)),
+        Input::ArrowStream(bytes) => guarded(|| arrow::read_stream(bytes, options, table)),
     }
 }
 

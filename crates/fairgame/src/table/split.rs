@@ -1,7 +1,7 @@
 //! Seeded splits of rows, the same on every machine and for any number of threads.
 
 use super::{Column, MISSING, Values};
-use crate::random::Stream;
+use crate::random::{Stream, mix};
 use crate::{Error, ErrorKind, Result};
 
 /// Parts of `rows` rows, drawn at random, that hold these fractions of them.
@@ -41,7 +41,9 @@ pub fn by_fraction(
     let mut order: Vec<usize> = (0..rows).collect();
     Stream::new(seed, "split").shuffle(&mut order);
     if let Some(strata) = strata {
-        order.sort_by_key(|&row| strata[row]);
+        // Strata in an order of the seed's, so that which of them rounding favours is drawn as well.
+        let place = |row: usize| mix(mix(seed) ^ u64::from(strata[row]));
+        order.sort_by_key(|&row| (place(row), strata[row]));
     }
 
     let mut parts = vec![Vec::new(); fractions.len()];

@@ -152,8 +152,10 @@ pub fn quantile(sorted: &[f64], level: f64) -> Option<f64> {
     let below = place.floor() as usize;
     let above = (below + 1).min(last);
     let weight = place - below as f64;
-    if weight == 0.0 {
-        return Some(sorted[below]);
-    }
-    Some(sorted[below] * (1.0 - weight) + sorted[above] * weight)
+    let (low, high) = (sorted[below], sorted[above]);
+    let step = high - low;
+    // Between equals lies nothing but themselves, to the bit: ties must not fall beside a quantile.
+    let value =
+        if step.is_finite() { low + step * weight } else { low * (1.0 - weight) + high * weight };
+    Some(value.clamp(low, high))
 }

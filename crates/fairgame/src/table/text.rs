@@ -2,9 +2,9 @@
 
 /// Which texts and numbers stand for a missing value.
 ///
-/// The standard markers are the empty text, `?`, `NA`, `N/A`, `null` and `nan`, in any case. A
-/// marker that reads as a number also marks that number, however it is written: `-999` marks
-/// `-999.0`, in CSV and in Parquet alike.
+/// The standard markers are the empty text, `?`, `NA`, `N/A`, `null` and `nan`, in any case. In a
+/// number column, a marker that reads as a number marks that number however it is written: `-999`
+/// marks `-999.0`, in CSV and in Parquet alike.
 ///
 /// ```
 /// use fairgame::table::Missing;
@@ -40,9 +40,10 @@ impl Missing {
     /// One more marker.
     #[must_use]
     pub fn and(mut self, marker: impl Into<String>) -> Self {
-        let marker = marker.into();
+        // Fields are trimmed before they are looked at.
+        let marker = marker.into().trim().to_owned();
         // Not only what a column may hold: `inf` marks the infinities of a Parquet file.
-        if let Ok(number) = marker.trim().parse::<f64>() {
+        if let Ok(number) = marker.parse::<f64>() {
             self.numbers.push(number);
         }
         self.texts.push(marker);
@@ -79,7 +80,7 @@ pub(super) enum Parsed {
 }
 
 /// Integers up to this size are exact in an f64.
-pub(super) const EXACT: f64 = 9_007_199_254_740_992.0;
+pub(super) const EXACT: u64 = 1 << 53;
 
 /// Reads a decimal number: digits, sign, point, exponent. Infinities and NaN are not numbers.
 pub(super) fn number(text: &[u8]) -> Parsed {
@@ -97,8 +98,12 @@ pub(super) fn number(text: &[u8]) -> Parsed {
     if !matches!(digits.first(), Some(b'0'..=b'9' | b'.')) {
         return Parsed::NotNumber;
     }
-    match std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) {
-        Some(value) if integer && value.abs() > EXACT => Parsed::Inexact,
+    let Ok(text) = std::str::from_utf8(text) else { return Parsed::NotNumber };
+    let exact = || text.trim_start_matches(['+', '-']).parse::<u64>().is_ok_and(|n| n <= EXACT);
+    if integer && !exact() {
+        return Parsed::Inexact;
+    }
+    match text.parse::<f64>().ok() {
         Some(value) if value.is_finite() => Parsed::Number(value + 0.0),
         _ => Parsed::NotNumber,
     }
@@ -140,8 +145,9 @@ mod tests {
             ("-0", Parsed::Number(0.0)),
             ("+17", Parsed::Number(17.0)),
             ("999999999999999", Parsed::Number(999_999_999_999_999.0)),
-            ("9007199254740992", Parsed::Number(EXACT)),
-            ("9007199254740995", Parsed::Inexact),
+            ("9007199254740992", Parsed::Number(EXACT as f64)),
+            ("-9007199254740993", Parsed::Inexact),
+            ("0000000000000000000007", Parsed::Number(7.0)),
             ("-12345678901234567890", Parsed::Inexact),
             ("1e300", Parsed::Number(1e300)),
             (".5", Parsed::Number(0.5)),

@@ -1,6 +1,8 @@
 //! Random tables.
 #![allow(dead_code, reason = "each test crate uses its part")]
 
+pub(crate) mod page;
+
 use fairgame::table::{Category, Column, Table, Values};
 use proptest::prelude::*;
 

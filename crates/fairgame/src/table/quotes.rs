@@ -1,0 +1,205 @@
+//! What CSV text looks like around its quotes, before it is parsed.
+//!
+//! The CSV grammar lets a quote open a field only as its first byte. Files written with a space after
+//! each delimiter, as in `a, "b, c"`, need that space gone before they are parsed; a space before an
+//! unquoted field is left for the parser's user to trim. And a quote that is never closed would take
+//! the rest of a file into one field without a word, so the end of the text asks whether one is open,
+//! or was closed in the middle of a field, which is what a later quote does to it.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+/// A reader that leaves out spaces between a delimiter or line end and a quote.
+pub(super) struct Unspaced<R> {
+    inner: R,
+    grammar: Grammar,
+    state: State,
+    /// Spaces that a quote may follow.
+    held: usize,
+    /// Bytes that are through, of which the first `given` are handed on.
+    ready: Vec<u8>,
+    given: usize,
+    chunk: Vec<u8>,
+    line: u64,
+    seen: Rc<Seen>,
+}
+
+/// What was seen of quotes so far.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Whether a quote is open at the end of what was read.
+    pub(super) open: Cell<bool>,
+    /// The first line on which text follows the end of a quoted field.
+    pub(super) stray: Cell<Option<u64>>,
+}
+
+/// The bytes that mean something.
+#[derive(Clone, Copy)]
+pub(super) struct Grammar {
+    pub(super) delimiter: u8,
+    pub(super) quote: u8,
+    pub(super) comment: Option<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    LineStart,
+    FieldStart,
+    Plain,
+    Comment,
+    Quoted,
+    /// After a quote within quotes: the field's end, or the first half of a doubled quote.
+    QuoteSeen,
+}
+
+impl<R: Read> Unspaced<R> {
+    pub(super) fn new(inner: R, grammar: Grammar) -> Self {
+        Unspaced {
+            inner,
+            grammar,
+            state: State::LineStart,
+            held: 0,
+            ready: Vec::new(),
+            given: 0,
+            chunk: vec![0; 1 << 16],
+            line: 1,
+            seen: Rc::default(),
+        }
+    }
+
+    /// What is seen of quotes, as reading goes on.
+    pub(super) fn seen(&self) -> Rc<Seen> {
+        Rc::clone(&self.seen)
+    }
+
+    fn pass_all(&mut self, chunk: &[u8]) {
+        if chunk.contains(&self.grammar.quote) || self.state == State::Quoted {
+            chunk.iter().for_each(|&byte| self.pass(byte));
+            return;
+        }
+        // Without a quote only the last field matters: whether it has begun, and with what spaces.
+        let last = chunk.iter().rposition(|&byte| byte == self.grammar.delimiter || byte == b'\n');
+        let (through, rest) = chunk.split_at(last.unwrap_or(0));
+        if !through.is_empty() {
+            self.release();
+            self.ready.extend_from_slice(through);
+            self.line += through.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>();
+            let line = through
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .map_or(through, |at| &through[at + 1..]);
+            // Only a comment makes the end of a line differ from its beginning.
+            let comment =
+                line.first().copied() == self.grammar.comment && self.grammar.comment.is_some();
+            self.state = if comment { State::Comment } else { State::Plain };
+        }
+        rest.iter().for_each(|&byte| self.pass(byte));
+    }
+
+    fn pass(&mut self, byte: u8) {
+        let Grammar { delimiter, quote, comment } = self.grammar;
+        let ends =
+            byte == delimiter || matches!(byte, b'\n' | b'\r' | b' ' | b'\t') || byte == quote;
+        if self.state == State::QuoteSeen && !ends && self.seen.stray.get().is_none() {
+            self.seen.stray.set(Some(self.line));
+        }
+        self.line += u64::from(byte == b'\n');
+        let starts = matches!(self.state, State::LineStart | State::FieldStart);
+        self.state = match self.state {
+            State::LineStart if Some(byte) == comment => State::Comment,
+            State::Comment if byte != b'\n' => State::Comment,
+            _ if starts && byte == b' ' && byte != delimiter => {
+                self.held += 1;
+                self.state = State::FieldStart;
+                return;
+            }
+            _ if starts && byte == quote => {
+                self.held = 0;
+                State::Quoted
+            }
+            State::Quoted if byte == quote => State::QuoteSeen,
+            State::Quoted => State::Quoted,
+            State::QuoteSeen if byte == quote => State::Quoted,
+            _ if byte == b'\n' => State::LineStart,
+            _ if byte == delimiter => State::FieldStart,
+            _ => State::Plain,
+        };
+        self.release();
+        self.ready.push(byte);
+    }
+
+    fn release(&mut self) {
+        self.ready.resize(self.ready.len() + self.held, b' ');
+        self.held = 0;
+    }
+}
+
+impl<R: Read> Read for Unspaced<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.ready.len() {
+            self.ready.clear();
+            self.given = 0;
+            let mut chunk = std::mem::take(&mut self.chunk);
+            let read = self.inner.read(&mut chunk);
+            self.pass_all(&chunk[..*read.as_ref().unwrap_or(&0)]);
+            self.chunk = chunk;
+            self.seen.open.set(self.state == State::Quoted);
+            if read? == 0 {
+                self.release();
+                if self.ready.is_empty() {
+                    return Ok(0);
+                }
+            }
+        }
+        let count = buffer.len().min(self.ready.len() - self.given);
+        buffer[..count].copy_from_slice(&self.ready[self.given..self.given + count]);
+        self.given += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands on a byte at a time, so that every state is met at the edge of a chunk.
+    struct Slowly<'a>(&'a [u8], usize);
+
+    impl Read for Slowly<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn spaces_before_quotes_go_and_open_quotes_show() {
+        let cases = [
+            ("a, \"b, c\" ,d", "a,\"b, c\" ,d", false),
+            (" \"a\"\n  \"b\"", "\"a\"\n\"b\"", false),
+            ("a,  b, c ", "a,  b, c ", false),
+            ("\"x, \"\" \"\"y\", \"z\"", "\"x, \"\" \"\"y\",\"z\"", false),
+            ("a,  ", "a,  ", false),
+            ("a b \"c\"", "a b \"c\"", false),
+            ("# 5\" wide\na,b\n1,5\" x\n", "# 5\" wide\na,b\n1,5\" x\n", false),
+            ("a,b\n1,5\" x\n2,\"y\n3,z\n", "a,b\n1,5\" x\n2,\"y\n3,z\n", true),
+            ("a,b\n# it's \"open\n1,x\n", "a,b\n# it's \"open\n1,x\n", false),
+            ("a,b\n1,\"x\n2,\"y\"\n", "a,b\n1,\"x\n2,\"y\"\n", false),
+        ];
+        let grammar = Grammar { delimiter: b',', quote: b'"', comment: Some(b'#') };
+        for (text, wanted, open) in cases {
+            for step in [1, 2, 3, 7, 1000] {
+                let mut reader = Unspaced::new(Slowly(text.as_bytes(), step), grammar);
+                let mut out = String::new();
+                reader.read_to_string(&mut out).unwrap();
+                let found = (out.as_str(), reader.seen().open.get());
+                assert_eq!(found, (wanted, open), "{step} bytes at a time");
+                let stray = text.ends_with("2,\"y\"\n").then_some(3);
+                assert_eq!(reader.seen().stray.get(), stray, "{text}");
+            }
+        }
+    }
+}
