@@ -5,6 +5,7 @@
 //!
 //! - [`table`]: typed columns from CSV, Parquet and Arrow; predicates; seeded splits;
 //! - [`encode`]: encoders fitted on training rows, and the compact [`encode::Features`] they make;
+//! - [`rate`]: rates and constraints as text, and the losses they become on a table;
 //! - [`preset`]: the preparation of each shipped dataset that the paper's experiments use.
 //!
 //! Nothing here prints, reads a clock, or keeps global state; every failure is an [`Error`] that
@@ -28,12 +29,13 @@
 //! assert_eq!((features.numbers(), features.slots(), features.weights()), (1, 1, 2));
 //! # Ok::<(), fairgame::Error>(())
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod encode;
 mod error;
 pub mod preset;
 pub mod random;
+pub mod rate;
 pub mod table;
 
 pub use error::{Error, ErrorKind, Remedy, Result, nearest};

@@ -38,6 +38,11 @@ impl Stream {
         mix(self.0)
     }
 
+    /// A number in 0..1, a multiple of 2⁻⁵³.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// A number in `0..bound`, each equally likely (Lemire's method with rejection).
     ///
     /// `bound` must be above 0; a bound of 0 gives 0.

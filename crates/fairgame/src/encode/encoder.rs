@@ -79,6 +79,40 @@ impl Map {
     }
 }
 
+/// Part of the features that a model may take as one input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// A number.
+    Number {
+        /// The column it comes from.
+        column: String,
+        /// Its place among a row's numbers.
+        number: usize,
+        /// The slot whose code is on where the number is missing, if training had such rows.
+        missing: Option<usize>,
+    },
+    /// A code.
+    Code {
+        /// The column it comes from.
+        column: String,
+        /// Its place among a row's codes.
+        slot: usize,
+        /// The first of the weights that it may index.
+        first: usize,
+        /// How many there are; any other code of the slot is silent.
+        count: usize,
+    },
+}
+
+impl Input {
+    /// The column it comes from.
+    pub fn column(&self) -> &str {
+        match self {
+            Input::Number { column, .. } | Input::Code { column, .. } => column,
+        }
+    }
+}
+
 impl From<Encoder> for Description {
     fn from(encoder: Encoder) -> Self {
         Description { version: VERSION, features: encoder.features }
@@ -150,6 +184,38 @@ impl Encoder {
     /// encode, so that a short file whose categories happen to look like numbers is read right.
     pub fn kinds(&self) -> BTreeMap<String, Kind> {
         self.features.iter().map(|feature| (feature.column.clone(), feature.kind)).collect()
+    }
+
+    /// What a model may take as one input each: a number, or all codes of one slot.
+    pub fn inputs(&self) -> Vec<Input> {
+        let (mut slot, mut weight, mut number) = (0, 0, 0);
+        let mut inputs = Vec::new();
+        for Feature { column, map, .. } in &self.features {
+            let column = || column.clone();
+            match map {
+                Map::Number { missing, .. } => {
+                    inputs.push(Input::Number {
+                        column: column(),
+                        number,
+                        missing: missing.then_some(slot),
+                    });
+                }
+                Map::Buckets { steps: Steps::Cumulative, .. } => {
+                    for step in 0..map.slots() {
+                        let (slot, first) = (slot + step, weight + step);
+                        inputs.push(Input::Code { column: column(), slot, first, count: 1 });
+                    }
+                }
+                Map::Buckets { .. } | Map::Values { .. } => {
+                    let (first, count) = (weight, map.weights());
+                    inputs.push(Input::Code { column: column(), slot, first, count });
+                }
+            }
+            slot += map.slots();
+            weight += map.weights();
+            number += map.numbers();
+        }
+        inputs
     }
 
     /// What each input of a model stands for: first the weights in the order of their codes, then

@@ -79,6 +79,20 @@ impl Features {
         codes.chain(wide.iter().map(|&code| code as usize)).filter(move |&code| code < weights)
     }
 
+    /// The weight that is on in a row's slot, or `None` where it is silent.
+    ///
+    /// # Panics
+    /// If there is no such row or slot.
+    pub fn code(&self, row: usize, slot: usize) -> Option<usize> {
+        assert!(slot < self.slots, "a slot of the row");
+        let place = row * self.slots + slot;
+        let code = match &self.codes {
+            Codes::Narrow(codes) => usize::from(codes[place]),
+            Codes::Wide(codes) => codes[place] as usize,
+        };
+        (code < self.weights).then_some(code)
+    }
+
     /// The numbers of a row.
     ///
     /// # Panics

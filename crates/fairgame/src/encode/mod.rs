@@ -28,7 +28,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use encoder::Encoder;
+pub use encoder::{Encoder, Input};
 pub use features::{Codes, Features};
 
 /// How columns become features.

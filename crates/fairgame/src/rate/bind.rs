@@ -1,0 +1,201 @@
+//! A problem bound to a training table: quantiles frozen, `each` spelt out, names checked.
+
+use super::compile::Compiled;
+use super::each::eaches;
+use super::language::{Expression, Inequality, Relation, Sign, Span, Statement};
+use super::linear::{self, Form};
+use super::lower::Lowering;
+use super::problem::{Notice, Problem, Source};
+use crate::table::{Predicate, Table};
+use crate::{Error, ErrorKind, Result};
+
+/// A problem whose meaning no later table can change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    pub(super) label: Predicate,
+    pub(super) objective: (Form, Source),
+    pub(super) constraints: Vec<BoundConstraint>,
+}
+
+/// A single constraint: a linear form of rates that is to be at most 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundConstraint {
+    name: String,
+    pub(super) form: Form,
+    pub(super) source: Source,
+    /// Whether it is one of an `each`.
+    each: bool,
+}
+
+impl BoundConstraint {
+    /// The constraint in the language, without chains and without `each`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Problem {
+    /// Takes from the training table what depends on it, and freezes it.
+    ///
+    /// Quantiles become numbers, an `each` becomes one constraint for each value (or combination) that
+    /// occurs in training, columns and values are checked. Every rate must have something to measure
+    /// in `train` and in each of `others`, the tables that the problem is to be compiled for; a group
+    /// of an `each` that has not is refused, or left out where
+    /// [`Problem::skip_empty_groups`] allows it.
+    ///
+    /// A constraint that no classifier can meet on the training table is an error, one that none can
+    /// violate a notice.
+    pub fn bind(&self, train: &Table, others: &[&Table]) -> Result<(Bound, Vec<Notice>)> {
+        let lowering = |source| Lowering { source, table: train };
+        let label = lowering(&self.label.source).condition(&self.label.tree)?;
+        let source = self.objective.source.clone();
+        let lower = |rate: &Expression| lowering(&source).rate(rate);
+        let objective = linear::objective(&self.objective.tree, &source, &lower)?;
+
+        let mut constraints = Vec::new();
+        for written in &self.constraints {
+            let source = &written.source;
+            let lower = |rate: &Expression| lowering(source).rate(rate);
+            let each = eaches(&written.tree, source)?;
+            let statements = match &each {
+                None => vec![written.tree.clone()],
+                Some(each) => lowering(source).spell_out(&written.tree, each)?,
+            };
+            for inequality in statements.into_iter().flat_map(single) {
+                constraints.push(BoundConstraint {
+                    name: inequality.to_string(),
+                    form: linear::constraint(&inequality, source, &lower)?,
+                    source: source.clone(),
+                    each: each.is_some(),
+                });
+            }
+        }
+        let bound = Bound { label, objective: (objective, source), constraints };
+        bound.check(train, others, self.skip_empty)
+    }
+}
+
+impl Bound {
+    /// The constraints, in order.
+    pub fn constraints(&self) -> &[BoundConstraint] {
+        &self.constraints
+    }
+
+    /// The condition that makes a row positive.
+    pub fn label(&self) -> &Predicate {
+        &self.label
+    }
+
+    /// Looks for empty groups and for constraints that cannot be met or cannot be violated.
+    fn check(
+        mut self,
+        train: &Table,
+        others: &[&Table],
+        skip: bool,
+    ) -> Result<(Bound, Vec<Notice>)> {
+        let mut notices = Vec::new();
+        let mut compiled = self.compile(train, None)?;
+        let mut empty = compiled.emptiness().clone();
+        for (number, other) in (2..).zip(others) {
+            let compiled = self.compile(other, None);
+            let compiled = compiled.map_err(|error| error.at(format!("table {number}")))?;
+            let mut lacks = compiled.emptiness().clone();
+            let reasons = lacks.objective.iter_mut().chain(lacks.constraints.values_mut());
+            reasons.for_each(|(_, reason)| *reason = format!("in table {number}, {reason}"));
+            empty.add(&lacks);
+        }
+        if let Some((span, reason)) = &empty.objective {
+            let help = "check the group, or take it out of the objective";
+            return Err(group_error(&self.objective.1, *span, reason, help));
+        }
+        if !empty.constraints.is_empty() {
+            for (&index, (span, reason)) in &empty.constraints {
+                let constraint = &self.constraints[index];
+                if !(constraint.each && skip) {
+                    let help = if constraint.each {
+                        "merge the small groups, or allow empty groups to be left out"
+                    } else {
+                        "check the group, or take the constraint out"
+                    };
+                    return Err(group_error(&constraint.source, *span, reason, help));
+                }
+                notices.push(Notice::EmptyGroup {
+                    constraint: constraint.name.clone(),
+                    reason: reason.clone(),
+                });
+            }
+            let mut index = 0..;
+            self.constraints
+                .retain(|_| !index.next().is_some_and(|i| empty.constraints.contains_key(&i)));
+            compiled = self.compile(train, None)?;
+        }
+        for (constraint, (least, most)) in self.constraints.iter().zip(compiled.losses().ranges()) {
+            if least > 1e-9 {
+                let all = Span::whole(&constraint.source.text);
+                return Err(constraint.source.fail(
+                    ErrorKind::Problem,
+                    all,
+                    format!("no classifier can meet `{}`", constraint.name),
+                    format!(
+                        "the best that any can do on the training rows misses it by {}",
+                        round(least)
+                    ),
+                ));
+            }
+            if most <= 1e-9 {
+                notices.push(Notice::AlwaysMet { constraint: constraint.name.clone() });
+            }
+        }
+        Ok((self, notices))
+    }
+
+    /// Cuts a table into cells and makes the losses of the problem on it.
+    ///
+    /// `weights` counts rows, 1 each where it is `None`. A rate that has nothing to measure in this
+    /// table makes the losses it is part of NaN; [`Compiled::empty_constraints`] names them.
+    pub fn compile(&self, table: &Table, weights: Option<&[f32]>) -> Result<Compiled> {
+        super::compile::compile(self, table, weights)
+    }
+}
+
+fn round(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn group_error(source: &Source, span: Span, reason: &str, help: &str) -> Error {
+    source.fail(ErrorKind::Group, span, reason, "this rate has nothing to measure").help(help)
+}
+
+/// The inequalities that a statement without `each` stands for.
+fn single(statement: Statement) -> Vec<Inequality> {
+    match statement {
+        Statement::Chain { first, rest } => {
+            let mut left = first;
+            let mut inequalities = Vec::new();
+            for (relation, right) in rest {
+                inequalities.push(Inequality { left, relation, right: right.clone() });
+                left = right;
+            }
+            inequalities
+        }
+        Statement::Equal { left, right, within } => {
+            let shifted = |sign| {
+                let (span, within) = (right.span(), Expression::Number(within, right.span()));
+                let mut parts = match &right {
+                    Expression::Sum(parts, _) => parts.clone(),
+                    other => vec![(Sign::Plus, other.clone())],
+                };
+                parts.push((sign, within));
+                Expression::Sum(parts, span)
+            };
+            [(Relation::AtMost, Sign::Plus), (Relation::AtLeast, Sign::Minus)]
+                .map(|(relation, sign)| Inequality {
+                    left: left.clone(),
+                    relation,
+                    right: shifted(sign),
+                })
+                .into()
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Rates, the language they are written in, and the losses they become.
+//!
+//! # The mathematics
+//!
+//! A model gives row x a score f(x) and decides positive iff f(x) > 0. Every rate is a share of rows,
+//! so every linear combination of rates, of an objective or of the i-th constraint ℓ_i ≤ 0, is a
+//! constant plus one signed number for each row. Rows that belong to the same regions (same group,
+//! same label, same older decision) have the same number, so rows are cut into **cells**, and
+//!
+//! ```text
+//! exact   ℓ_i  =  β_i + Σ_c α_i(c) · P(c)            P(c): weight of the rows of c decided positive
+//! proxy   ℓ̃_i  =  β_i + Σ_c α_i⁺(c) · A(c) + α_i⁻(c) · (B(c) − W(c))
+//! ```
+//!
+//! with α⁺ = max(0, α), α⁻ = max(0, −α), W(c) the weight of the cell, and A(c), B(c) the sums over its
+//! rows of w·h(f) and w·h(−f) for a [`Surrogate`] h. Where h(f) ≥ 1{f > 0} the proxy is an upper bound:
+//! a positive number is pushed down through A, a negative one up through B, and 1{f > 0} =
+//! 1 − 1{f ≤ 0} ≥ 1 − h(−f). All terms of one constraint are added up before the surrogate is taken,
+//! which is what makes the bound tight. Denominators are those of the whole dataset, exact.
+//!
+//! A [`Tally`] holds W, P, A and B of every cell, and every loss of every constraint is arithmetic on
+//! it. The derivative of Σ_i λ_i ℓ̃_i with respect to a row's score is w·(d(c)·h'(f) − u(c)·h'(−f)) with
+//! the [`Push`] d(c) = Σ_i λ_i α_i⁺(c), u(c) = Σ_i λ_i α_i⁻(c) of its cell: two numbers, however many
+//! constraints there are.
+//!
+//! # The stages
+//!
+//! [`Problem::parse`] reads text; [`Problem::bind`] takes what depends on training data (quantiles,
+//! the groups of `each`) from the training table and freezes it; [`Bound::compile`] makes the cells
+//! and [`Losses`] of one table. Each is a pure function.
+
+mod bind;
+mod cells;
+mod compile;
+mod each;
+pub mod language;
+mod linear;
+mod losses;
+mod lower;
+mod policy;
+mod problem;
+mod surrogate;
+mod tally;
+
+pub use bind::{Bound, BoundConstraint};
+pub use compile::Compiled;
+pub use losses::{LossValues, Losses, Pushes};
+pub use policy::{POLICIES, Policy};
+pub use problem::{Notice, Problem};
+pub use surrogate::Surrogate;
+pub use tally::{Count, Push, Tally, push_scores, tally_scores};

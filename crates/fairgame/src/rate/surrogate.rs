@@ -1,0 +1,81 @@
+//! Functions that stand in for the step 1{f > 0} where a slope is needed.
+
+use serde::{Deserialize, Serialize};
+
+/// A function h of a score that stands in for 1{f > 0}.
+///
+/// | | h(f) | upper bound | convex |
+/// |---|---|---|---|
+/// | hinge | max(0, 1 + f) | yes | yes |
+/// | logistic | log₂(1 + eᶠ) | yes | yes |
+/// | sigmoid | 1 / (1 + e⁻ᶠ) | no: ½ at 0 | no |
+/// | ramp | min(1, max(0, 1 + f)) | yes | no |
+///
+/// "Upper bound" means h(f) ≥ 1{f > 0} for every f, and h(−f) ≥ 1{f ≤ 0}; then every proxy loss is at
+/// least its exact loss. The paper's experiments use the hinge.
+///
+/// ```
+/// use fairgame::rate::Surrogate;
+/// assert_eq!(Surrogate::Hinge.value(0.5), 1.5);
+/// assert_eq!(Surrogate::Ramp.value(0.5), 1.0);
+/// assert_eq!(Surrogate::Sigmoid.value(0.0), 0.5);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Surrogate {
+    /// max(0, 1 + f).
+    #[default]
+    Hinge,
+    /// log₂(1 + eᶠ).
+    Logistic,
+    /// 1 / (1 + e⁻ᶠ).
+    Sigmoid,
+    /// min(1, max(0, 1 + f)).
+    Ramp,
+}
+
+impl Surrogate {
+    /// Every surrogate.
+    pub const ALL: [Surrogate; 4] =
+        [Surrogate::Hinge, Surrogate::Logistic, Surrogate::Sigmoid, Surrogate::Ramp];
+
+    /// Whether it is at least 1{f > 0} everywhere.
+    pub fn is_upper_bound(self) -> bool {
+        self != Surrogate::Sigmoid
+    }
+
+    /// h(f).
+    #[inline]
+    pub fn value(self, score: f32) -> f32 {
+        match self {
+            Surrogate::Hinge => (1.0 + score).max(0.0),
+            // log(1 + eᶠ) = max(0, f) + log(1 + e^−|f|), which cannot overflow.
+            Surrogate::Logistic => {
+                (score.max(0.0) + (-score.abs()).exp().ln_1p()) * std::f32::consts::LOG2_E
+            }
+            Surrogate::Sigmoid => sigmoid(score),
+            Surrogate::Ramp => (1.0 + score).clamp(0.0, 1.0),
+        }
+    }
+
+    /// h'(f); at a kink, the slope on its right.
+    #[inline]
+    pub fn slope(self, score: f32) -> f32 {
+        match self {
+            Surrogate::Hinge => f32::from(u8::from(score >= -1.0)),
+            Surrogate::Logistic => sigmoid(score) * std::f32::consts::LOG2_E,
+            Surrogate::Sigmoid => {
+                let share = sigmoid(score);
+                share * (1.0 - share)
+            }
+            Surrogate::Ramp => f32::from(u8::from((-1.0..0.0).contains(&score))),
+        }
+    }
+}
+
+/// 1 / (1 + e⁻ᶠ), without overflow.
+#[inline]
+fn sigmoid(score: f32) -> f32 {
+    let small = (-score.abs()).exp();
+    (if score >= 0.0 { 1.0 } else { small }) / (1.0 + small)
+}
