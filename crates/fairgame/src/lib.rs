@@ -6,6 +6,8 @@
 //! - [`table`]: typed columns from CSV, Parquet and Arrow; predicates; seeded splits;
 //! - [`encode`]: encoders fitted on training rows, and the compact [`encode::Features`] they make;
 //! - [`rate`]: rates and constraints as text, and the losses they become on a table;
+//! - [`model`]: linear models, neural networks and calibrated lattices on compact features;
+//! - [`optimize`]: optimizers on flat slices;
 //! - [`preset`]: the preparation of each shipped dataset that the paper's experiments use.
 //!
 //! Nothing here prints, reads a clock, or keeps global state; every failure is an [`Error`] that
@@ -33,6 +35,8 @@
 
 pub mod encode;
 mod error;
+pub mod model;
+pub mod optimize;
 pub mod preset;
 pub mod random;
 pub mod rate;

@@ -1,0 +1,564 @@
+//! Calibrated lattices (Gupta et al. 2016): interpretable, and monotone where asked to be.
+//!
+//! Each input passes through a **calibrator** into 0..1: a piecewise linear function of a number, with
+//! keypoints at training quantiles and a value of its own for missing, or a value for each code. Each
+//! **lattice** interpolates multilinearly between values at the 2^d corners of a cube, over d ≤ 8
+//! calibrated inputs: with x ∈ [0,1]^d and a value at each corner,
+//!
+//! ```text
+//! L(x) = Σ_{corner ∈ {0,1}^d} value[corner] · Π_k (x_k if corner_k else 1 − x_k)
+//! ```
+//!
+//! and f = mean of the lattices + bias. A seeded assignment deals the inputs to the lattices so that
+//! each is in at least one. A function is monotone in an input where its calibrator is ordered and each
+//! lattice's values are ordered along it; [`Model::project`] keeps both.
+//!
+//! θ holds the calibrators' values input by input, then the corners lattice by lattice, then the bias.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::kernel::{Code, with_codes};
+use super::{Model, Rows, Tape};
+use crate::encode::{Encoder, Features, Input as Encoded};
+use crate::random::Stream;
+use crate::table::{no_such_column, quantile};
+use crate::{Error, ErrorKind, Result};
+
+/// The most inputs of one lattice: 256 corners.
+const MOST: usize = 8;
+
+/// How to make lattices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LatticeSpec {
+    /// Keypoints of a number's calibrator.
+    pub keypoints: usize,
+    /// Inputs of each lattice, at most 8.
+    pub inputs: usize,
+    /// How many lattices; `None` has each input in about three.
+    pub lattices: Option<usize>,
+    /// Number columns in which the score must not fall, or must not rise.
+    pub monotone: BTreeMap<String, Monotone>,
+    /// Draws which inputs meet in a lattice.
+    pub seed: u64,
+}
+
+impl Default for LatticeSpec {
+    fn default() -> Self {
+        LatticeSpec { keypoints: 10, inputs: 4, lattices: None, monotone: BTreeMap::new(), seed: 1 }
+    }
+}
+
+/// Which way a score may go as a column rises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Monotone {
+    /// Not down.
+    Increasing,
+    /// Not up.
+    Decreasing,
+}
+
+/// An ensemble of calibrated lattices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Description", into = "Description")]
+pub struct Lattice {
+    description: Description,
+    /// Where each input's calibrator begins in θ.
+    calibrators: Vec<usize>,
+    /// Where each lattice's corners begin in θ.
+    corners: Vec<usize>,
+    params: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    weights: usize,
+    slots: usize,
+    numbers: usize,
+    inputs: Vec<Calibrator>,
+    /// The inputs of each lattice.
+    lattices: Vec<Vec<usize>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Calibrator {
+    /// Values at the keypoints, then one for missing.
+    Number {
+        number: usize,
+        keypoints: Vec<f32>,
+        /// The slot that says it is missing, where one does.
+        missing: Option<usize>,
+        monotone: Option<Monotone>,
+    },
+    /// A value for each of the slot's weights from `first` on, then one for silence.
+    Code { slot: usize, first: usize, count: usize },
+}
+
+impl Calibrator {
+    fn values(&self) -> usize {
+        match self {
+            Calibrator::Number { keypoints, .. } => keypoints.len() + 1,
+            Calibrator::Code { count, .. } => count + 1,
+        }
+    }
+
+    fn monotone(&self) -> Option<Monotone> {
+        match self {
+            Calibrator::Number { monotone, .. } => *monotone,
+            Calibrator::Code { .. } => None,
+        }
+    }
+}
+
+impl From<Lattice> for Description {
+    fn from(lattice: Lattice) -> Self {
+        lattice.description
+    }
+}
+
+impl TryFrom<Description> for Lattice {
+    type Error = Error;
+
+    fn try_from(description: Description) -> Result<Self> {
+        let Description { weights, slots, numbers, ref inputs, ref lattices } = description;
+        let sound = |input: &Calibrator| match input {
+            Calibrator::Number { number, keypoints, missing, .. } => {
+                *number < numbers
+                    && missing.is_none_or(|slot| slot < slots)
+                    && keypoints.len() >= 2
+                    && keypoints.iter().all(|point| point.is_finite())
+                    && keypoints.is_sorted_by(|a, b| a < b)
+            }
+            Calibrator::Code { slot, first, count } => {
+                *slot < slots && first.checked_add(*count).is_some_and(|end| end <= weights)
+            }
+        };
+        let fits = |lattice: &Vec<usize>| {
+            (1..=MOST).contains(&lattice.len()) && lattice.iter().all(|&input| input < inputs.len())
+        };
+        if !inputs.iter().all(sound) || !lattices.iter().all(fits) || lattices.is_empty() {
+            return Err(Error::new(ErrorKind::Format, "the description of a lattice is not sound"));
+        }
+        let mut params = 0;
+        let mut begin = |length: usize| {
+            params += length;
+            params - length
+        };
+        let calibrators = inputs.iter().map(|input| begin(input.values())).collect();
+        let corners = lattices.iter().map(|lattice| begin(1 << lattice.len())).collect();
+        begin(1);
+        Ok(Lattice { description, calibrators, corners, params })
+    }
+}
+
+impl Lattice {
+    /// The model for features of this encoder, with keypoints from the training rows.
+    pub fn new(spec: &LatticeSpec, encoder: &Encoder, train: &Features) -> Result<Self> {
+        let settings = |message: String| Error::new(ErrorKind::Settings, message);
+        if !(1..=MOST).contains(&spec.inputs) || spec.keypoints < 2 || spec.lattices == Some(0) {
+            return Err(settings(format!(
+                "lattices of {} inputs with {} keypoints cannot be made",
+                spec.inputs, spec.keypoints
+            ))
+            .help("ask for 1 to 8 inputs, 2 or more keypoints, 1 or more lattices"));
+        }
+        let encoded = encoder.inputs();
+        let columns = || encoded.iter().map(Encoded::column);
+        for name in spec.monotone.keys() {
+            if !columns().any(|column| column == name) {
+                return Err(no_such_column(name, columns()));
+            }
+        }
+        let mut inputs = Vec::new();
+        for input in &encoded {
+            let monotone = spec.monotone.get(input.column()).copied();
+            match *input {
+                Encoded::Number { number, missing, .. } => inputs.push(Calibrator::Number {
+                    number,
+                    keypoints: keypoints(train, number, missing, spec.keypoints),
+                    missing,
+                    monotone,
+                }),
+                Encoded::Code { .. } if monotone.is_some() => {
+                    return Err(settings(format!(
+                        "column `{}` is not encoded as a number, so no score is monotone in it",
+                        input.column()
+                    ))
+                    .help("encode it as a number, or ask for no order"));
+                }
+                Encoded::Code { slot, first, count, .. } => {
+                    inputs.push(Calibrator::Code { slot, first, count });
+                }
+            }
+        }
+        let lattices = deal(inputs.len(), spec);
+        let (weights, slots, numbers) = (train.weights(), train.slots(), train.numbers());
+        Lattice::try_from(Description { weights, slots, numbers, inputs, lattices })
+    }
+
+    fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
+        let Description { weights, slots, numbers, .. } = self.description;
+        assert_eq!(theta.len(), self.params, "parameters of this model");
+        assert_eq!(rows.features().weights(), weights, "features of this model");
+        assert_eq!(rows.features().slots(), slots, "features of this model");
+        assert_eq!(rows.features().numbers(), numbers, "features of this model");
+        assert_eq!(rows.len(), per_row, "one number a row");
+    }
+
+    /// Where a row lies on an input's calibrator: a place in θ, and how far it is on to the next.
+    #[inline]
+    fn place<C: Code>(&self, input: usize, codes: &[C], values: &[f32]) -> (usize, f32) {
+        let start = self.calibrators[input];
+        match &self.description.inputs[input] {
+            Calibrator::Number { number, keypoints, missing, .. } => {
+                let weights = self.description.weights;
+                if missing.is_some_and(|slot| codes[slot].index() < weights) {
+                    return (start + keypoints.len(), 0.0);
+                }
+                let x = values[*number];
+                let last = keypoints.len() - 1;
+                let after = keypoints.partition_point(|point| *point <= x).clamp(1, last);
+                let (low, high) = (keypoints[after - 1], keypoints[after]);
+                (start + after - 1, ((x - low) / (high - low)).clamp(0.0, 1.0))
+            }
+            Calibrator::Code { slot, first, count } => {
+                let code = codes[*slot].index();
+                let inside = code >= *first && code < first + count;
+                (start + if inside { code - first } else { *count }, 0.0)
+            }
+        }
+    }
+
+    fn score_with<C: Code>(
+        &self,
+        codes: &[C],
+        theta: &[f32],
+        rows: Rows<'_>,
+        kept: &mut [f32],
+        scores: &mut [f32],
+    ) {
+        let slots = self.description.slots;
+        let width = self.description.inputs.len();
+        let share = 1.0 / self.corners.len() as f32;
+        let mut fold = Fold::new();
+        for (index, score) in scores.iter_mut().enumerate() {
+            let row = rows.place(index);
+            let (codes, values) = (&codes[row * slots..(row + 1) * slots], rows.values(index));
+            let calibrated = &mut kept[index * width..(index + 1) * width];
+            for (input, value) in calibrated.iter_mut().enumerate() {
+                let (at, on) = self.place(input, codes, values);
+                *value = interpolate(theta, at, on);
+            }
+            let mut sum = 0.0;
+            for (lattice, &start) in self.description.lattices.iter().zip(&self.corners) {
+                let corners = &theta[start..start + (1 << lattice.len())];
+                sum += fold.run(corners, lattice.iter().map(|&input| calibrated[input]));
+            }
+            *score = sum * share + theta[self.params - 1];
+        }
+    }
+
+    fn pullback_with<C: Code>(
+        &self,
+        codes: &[C],
+        theta: &[f32],
+        rows: Rows<'_>,
+        tape: &mut Tape,
+        slopes: &[f32],
+        gradient: &mut [f32],
+    ) {
+        let slots = self.description.slots;
+        let width = self.description.inputs.len();
+        let share = 1.0 / self.corners.len() as f32;
+        let inner = Tape::fit(&mut tape.slopes, width);
+        let mut fold = Fold::new();
+        for (index, &slope) in slopes.iter().enumerate() {
+            if slope == 0.0 {
+                continue;
+            }
+            let row = rows.place(index);
+            let (codes, values) = (&codes[row * slots..(row + 1) * slots], rows.values(index));
+            let calibrated = &tape.kept[index * width..(index + 1) * width];
+            inner.fill(0.0);
+            for (lattice, &start) in self.description.lattices.iter().zip(&self.corners) {
+                let corners = start..start + (1 << lattice.len());
+                let inputs = lattice.iter().map(|&input| calibrated[input]);
+                fold.run(&theta[corners.clone()], inputs.clone());
+                fold.back(inputs, slope * share, &mut gradient[corners], |k, slope| {
+                    inner[lattice[k]] += slope;
+                });
+            }
+            for (input, &slope) in inner.iter().enumerate() {
+                let (at, on) = self.place(input, codes, values);
+                gradient[at] += slope * (1.0 - on);
+                if on > 0.0 {
+                    gradient[at + 1] += slope * on;
+                }
+            }
+            gradient[self.params - 1] += slope;
+        }
+    }
+}
+
+/// Keypoints at the quantiles of the rows that are not missing; two where all are equal.
+fn keypoints(train: &Features, number: usize, missing: Option<usize>, count: usize) -> Vec<f32> {
+    let present = |row: &usize| missing.is_none_or(|slot| train.code(*row, slot).is_none());
+    let mut values: Vec<f64> = (0..train.rows())
+        .filter(present)
+        .map(|row| f64::from(train.row_values(row)[number]))
+        .collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let mut points: Vec<f32> = (0..count)
+        .filter_map(|k| quantile(&values, k as f64 / (count - 1) as f64))
+        .map(|point| point as f32)
+        .collect();
+    points.dedup();
+    match points.as_slice() {
+        [] => vec![0.0, 1.0],
+        [only] => vec![*only, *only + only.abs().max(1.0)],
+        _ => points,
+    }
+}
+
+/// The inputs of each lattice: shuffled and dealt round after round, so that every input is in one.
+fn deal(inputs: usize, spec: &LatticeSpec) -> Vec<Vec<usize>> {
+    let size = spec.inputs.min(inputs).max(1);
+    let least = inputs.div_ceil(size);
+    let count = spec.lattices.unwrap_or((3 * inputs).div_ceil(size)).max(least);
+    if inputs <= size {
+        return vec![(0..inputs).collect()];
+    }
+    let mut stream = Stream::new(spec.seed, "lattice");
+    let mut lattices: Vec<Vec<usize>> = Vec::new();
+    let mut deck: Vec<usize> = Vec::new();
+    while lattices.len() < count {
+        let mut lattice: Vec<usize> = Vec::with_capacity(size);
+        while lattice.len() < size {
+            if deck.is_empty() {
+                deck = (0..inputs).collect();
+                stream.shuffle(&mut deck);
+            }
+            // The last of a round may be in this lattice already: then the next one is.
+            let Some(at) = deck.iter().rposition(|input| !lattice.contains(input)) else {
+                deck.clear();
+                continue;
+            };
+            lattice.push(deck.remove(at));
+        }
+        lattice.sort_unstable();
+        lattices.push(lattice);
+    }
+    lattices
+}
+
+#[inline]
+fn interpolate(theta: &[f32], at: usize, on: f32) -> f32 {
+    if on > 0.0 { theta[at] + on * (theta[at + 1] - theta[at]) } else { theta[at] }
+}
+
+/// The interpolation of one lattice: its corners folded in two along one input after another.
+///
+/// `levels` holds the corners, then what is left after each fold: 2^d + 2^(d−1) + … + 1 numbers.
+struct Fold {
+    levels: [f32; 2 << MOST],
+    slopes: [f32; 1 << MOST],
+}
+
+impl Fold {
+    /// Space to fold in, made once for many lattices.
+    fn new() -> Self {
+        Fold { levels: [0.0; 2 << MOST], slopes: [0.0; 1 << MOST] }
+    }
+
+    /// The value at `inputs`, the first of which is the lowest bit of a corner.
+    #[inline]
+    fn run(&mut self, corners: &[f32], inputs: impl Iterator<Item = f32>) -> f32 {
+        self.levels[..corners.len()].copy_from_slice(corners);
+        let (mut start, mut length) = (0, corners.len());
+        for x in inputs {
+            let half = length / 2;
+            let (folded, rest) = self.levels.split_at_mut(start + length);
+            for i in 0..half {
+                let (low, high) = (folded[start + 2 * i], folded[start + 2 * i + 1]);
+                rest[i] = low + x * (high - low);
+            }
+            start += length;
+            length = half;
+        }
+        self.levels[start]
+    }
+
+    /// Adds `slope` times the derivatives in the corners to `gradient`, and hands on those in the
+    /// inputs. The fold must have been run with the same inputs.
+    #[inline]
+    fn back(
+        &mut self,
+        inputs: impl DoubleEndedIterator<Item = f32> + ExactSizeIterator,
+        slope: f32,
+        gradient: &mut [f32],
+        mut input_slope: impl FnMut(usize, f32),
+    ) {
+        let Fold { levels, slopes } = self;
+        slopes[0] = slope;
+        // Levels from the last fold back to the corners.
+        let (mut length, mut end) = (1, 2 * gradient.len() - 1);
+        for (k, x) in inputs.enumerate().rev() {
+            let start = end - length - 2 * length;
+            let mut along = 0.0;
+            for i in (0..length).rev() {
+                let (low, high) = (levels[start + 2 * i], levels[start + 2 * i + 1]);
+                let slope = slopes[i];
+                along += slope * (high - low);
+                slopes[2 * i + 1] = slope * x;
+                slopes[2 * i] = slope * (1.0 - x);
+            }
+            input_slope(k, along);
+            end -= length;
+            length *= 2;
+        }
+        gradient.iter_mut().zip(&*slopes).for_each(|(corner, slope)| *corner += slope);
+    }
+}
+
+impl Model for Lattice {
+    fn params(&self) -> usize {
+        self.params
+    }
+
+    /// Calibrators of numbers rise (or fall) evenly, codes lie at random around the middle, and each
+    /// lattice is the average of its inputs, scaled to −1..1: monotone in all.
+    fn initial(&self, seed: u64) -> Vec<f32> {
+        let mut stream = Stream::new(seed, "lattice");
+        let mut theta = vec![0.0; self.params];
+        for (input, &start) in self.description.inputs.iter().zip(&self.calibrators) {
+            match input {
+                Calibrator::Number { keypoints, monotone, .. } => {
+                    let last = (keypoints.len() - 1) as f32;
+                    for k in 0..keypoints.len() {
+                        let rising = k as f32 / last;
+                        let falls = *monotone == Some(Monotone::Decreasing);
+                        theta[start + k] = if falls { 1.0 - rising } else { rising };
+                    }
+                    theta[start + keypoints.len()] = 0.5;
+                }
+                Calibrator::Code { count, .. } => {
+                    for value in &mut theta[start..start + count] {
+                        *value = (0.25 + 0.5 * stream.unit()) as f32;
+                    }
+                    theta[start + count] = 0.5;
+                }
+            }
+        }
+        for (lattice, &start) in self.description.lattices.iter().zip(&self.corners) {
+            for corner in 0..1_usize << lattice.len() {
+                let share = corner.count_ones() as f32 / lattice.len() as f32;
+                theta[start + corner] = 2.0 * share - 1.0;
+            }
+        }
+        theta
+    }
+
+    fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
+        self.check(theta, &rows, scores.len());
+        tape.rows = rows.len();
+        let kept = Tape::fit(&mut tape.kept, rows.len() * self.description.inputs.len());
+        with_codes!(rows.codes(), codes => self.score_with(codes, theta, rows, kept, scores));
+    }
+
+    fn pullback(
+        &self,
+        theta: &[f32],
+        rows: Rows<'_>,
+        tape: &mut Tape,
+        slopes: &[f32],
+        gradient: &mut [f32],
+    ) {
+        self.check(theta, &rows, slopes.len());
+        assert_eq!(gradient.len(), self.params, "one slope for each parameter");
+        assert_eq!(tape.rows, rows.len(), "the tape of these rows");
+        with_codes!(rows.codes(), codes => {
+            self.pullback_with(codes, theta, rows, tape, slopes, gradient);
+        });
+    }
+
+    /// Calibrated values into 0..1, and orders kept: a calibrator's by the nearest ordered values, a
+    /// lattice's by averaging pairs that are out of order and raising what is left.
+    fn project(&self, theta: &mut [f32]) {
+        for (input, &start) in self.description.inputs.iter().zip(&self.calibrators) {
+            let values = &mut theta[start..start + input.values()];
+            if let Calibrator::Number { keypoints, monotone: Some(monotone), .. } = input {
+                let ordered = &mut values[..keypoints.len()];
+                if *monotone == Monotone::Decreasing {
+                    ordered.reverse();
+                }
+                isotonic(ordered);
+                if *monotone == Monotone::Decreasing {
+                    ordered.reverse();
+                }
+            }
+            values.iter_mut().for_each(|value| *value = value.clamp(0.0, 1.0));
+        }
+        for (lattice, &start) in self.description.lattices.iter().zip(&self.corners) {
+            let mut bits = [0_usize; MOST];
+            let mut count = 0;
+            for (k, &input) in lattice.iter().enumerate() {
+                if self.description.inputs[input].monotone().is_some() {
+                    bits[count] = 1 << k;
+                    count += 1;
+                }
+            }
+            order(&mut theta[start..start + (1 << lattice.len())], &bits[..count]);
+        }
+    }
+}
+
+/// The nearest ascending values, by pooling neighbours that are out of order.
+fn isotonic(values: &mut [f32]) {
+    for end in 1..values.len() {
+        // Everything before `end` is ascending; pool backwards from it as far as need be.
+        let mut start = end;
+        let mut sum = values[end];
+        let mut mean = sum;
+        while start > 0 && values[start - 1] > mean {
+            start -= 1;
+            sum += values[start];
+            mean = sum / (end - start + 1) as f32;
+        }
+        values[start..=end].fill(mean);
+    }
+}
+
+/// Corner values that do not fall along any of the bits.
+fn order(corners: &mut [f32], bits: &[usize]) {
+    const SWEEPS: usize = 8;
+    for _ in 0..SWEEPS {
+        let mut moved = false;
+        for &bit in bits {
+            for corner in (0..corners.len()).filter(|corner| corner & bit == 0) {
+                let (low, high) = (corners[corner], corners[corner | bit]);
+                if low > high {
+                    let mean = low + (high - low) / 2.0;
+                    corners[corner] = mean;
+                    corners[corner | bit] = mean;
+                    moved = true;
+                }
+            }
+        }
+        if !moved {
+            return;
+        }
+    }
+    // Raising upwards, lower corners first, leaves nothing out of order.
+    for corner in 0..corners.len() {
+        for &bit in bits {
+            if corner & bit != 0 {
+                corners[corner] = corners[corner].max(corners[corner ^ bit]);
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A network with one hidden layer of rectified linear units.
+//!
+//! f(x; θ) = v·max(0, z(x)) + c with z(x) = b + Σ_codes W[code] + Σ_j x_j · W[weights + j]. A code picks a
+//! row of W, so that a one-hot vector times W is a few rows added up. A few numbers are added in the
+//! same loop; many are a matrix product of the whole block.
+//!
+//! θ holds W row by row, then b, v and c. Units are padded to a multiple of eight with units that are
+//! zero, and stay so: their output is zero, so their gradients are.
+
+use serde::{Deserialize, Serialize};
+
+use super::kernel::{
+    self, Backward, Forward, LANES, Layer, Path, Product, ProductBack, with_codes,
+};
+use super::{Model, Rows, Tape};
+use crate::encode::Features;
+use crate::random::Stream;
+use crate::{Error, ErrorKind, Result};
+
+/// From so many numbers on, a matrix product is faster than adding rows.
+const MANY: usize = 12;
+
+/// One hidden layer of rectified linear units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mlp {
+    weights: usize,
+    numbers: usize,
+    units: usize,
+}
+
+impl Mlp {
+    /// The model of that many units for features like these.
+    pub fn new(features: &Features, units: usize) -> Result<Self> {
+        const MOST: usize = 1 << 16;
+        if units == 0 || units > MOST {
+            return Err(Error::new(
+                ErrorKind::Settings,
+                format!("a hidden layer of {units} units cannot be"),
+            )
+            .help(format!("ask for 1 to {MOST}")));
+        }
+        Ok(Mlp { weights: features.weights(), numbers: features.numbers(), units })
+    }
+
+    fn padded(&self) -> usize {
+        self.units.next_multiple_of(LANES)
+    }
+
+    fn inputs(&self) -> usize {
+        self.weights + self.numbers
+    }
+
+    /// The first layer as the kernels see it: without numbers, where these are a product of their own.
+    fn layer(&self) -> Layer {
+        let numbers = if self.numbers < MANY { self.numbers } else { 0 };
+        Layer { weights: self.weights, numbers, units: self.padded() }
+    }
+
+    /// W, b, v and c.
+    fn parts<'a>(&self, theta: &'a [f32]) -> (&'a [f32], &'a [f32], &'a [f32], f32) {
+        let (matrix, rest) = theta.split_at(self.inputs() * self.padded());
+        let (bias, rest) = rest.split_at(self.padded());
+        let (output, last) = rest.split_at(self.padded());
+        (matrix, bias, output, last[0])
+    }
+
+    fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
+        assert_eq!(theta.len(), self.params(), "parameters of this model");
+        assert_eq!(rows.features().weights(), self.weights, "features of this model");
+        assert_eq!(rows.features().numbers(), self.numbers, "features of this model");
+        assert_eq!(rows.len(), per_row, "one number a row");
+    }
+
+    fn score_on(
+        &self,
+        path: Path,
+        theta: &[f32],
+        rows: Rows<'_>,
+        tape: &mut Tape,
+        scores: &mut [f32],
+    ) {
+        self.check(theta, &rows, scores.len());
+        tape.rows = rows.len();
+        let (layer, units) = (self.layer(), self.padded());
+        let (matrix, bias, output, last) = self.parts(theta);
+        let hidden = Tape::fit(&mut tape.kept, rows.len() * units);
+        hidden.chunks_exact_mut(units).for_each(|row| row.copy_from_slice(bias));
+        if layer.numbers < self.numbers {
+            let matrix = &matrix[self.weights * units..];
+            let packed = &mut tape.packed;
+            kernel::run(path, Product { rows, matrix, units, into: &mut *hidden, packed });
+        }
+        with_codes!(rows.codes(), codes => {
+            kernel::run(path, Forward { codes, layer, rows, matrix, output, last, hidden, scores });
+        });
+    }
+
+    fn pullback_on(
+        &self,
+        path: Path,
+        theta: &[f32],
+        rows: Rows<'_>,
+        tape: &mut Tape,
+        slopes: &[f32],
+        gradient: &mut [f32],
+    ) {
+        self.check(theta, &rows, slopes.len());
+        assert_eq!(gradient.len(), self.params(), "one slope for each parameter");
+        assert_eq!(tape.rows, rows.len(), "the tape of these rows");
+        let (layer, units) = (self.layer(), self.padded());
+        let (_, _, output, _) = self.parts(theta);
+        let many = layer.numbers < self.numbers;
+        let inner = Tape::fit(&mut tape.slopes, if many { rows.len() * units } else { 0 });
+        let (matrix, rest) = gradient.split_at_mut(self.inputs() * units);
+        let (bias, rest) = rest.split_at_mut(units);
+        let (above, last) = rest.split_at_mut(units);
+        last[0] += slopes.iter().sum::<f32>();
+        with_codes!(rows.codes(), codes => {
+            let (hidden, inner, matrix) = (&tape.kept[..], &mut *inner, &mut *matrix);
+            let backward =
+                Backward { codes, layer, rows, output, slopes, hidden, inner, matrix, bias, above };
+            kernel::run(path, backward);
+        });
+        if many {
+            let into = &mut matrix[self.weights * units..];
+            let packed = &mut tape.packed;
+            kernel::run(path, ProductBack { rows, inner, units, into, packed });
+        }
+    }
+}
+
+impl Model for Mlp {
+    fn params(&self) -> usize {
+        (self.inputs() + 2) * self.padded() + 1
+    }
+
+    /// Glorot's uniform: within ±√(6 / (inputs + outputs)) of each layer; biases are 0.
+    fn initial(&self, seed: u64) -> Vec<f32> {
+        let mut stream = Stream::new(seed, "mlp");
+        let padded = self.padded();
+        let mut theta = vec![0.0; self.params()];
+        let mut fill = |row: &mut [f32], inputs: usize, outputs: usize| {
+            let limit = (6.0 / (inputs + outputs) as f64).sqrt();
+            for weight in row {
+                *weight = ((2.0 * stream.unit() - 1.0) * limit) as f32;
+            }
+        };
+        for input in 0..self.inputs() {
+            fill(&mut theta[input * padded..][..self.units], self.inputs(), self.units);
+        }
+        fill(&mut theta[(self.inputs() + 1) * padded..][..self.units], self.units, 1);
+        theta
+    }
+
+    fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
+        self.score_on(Path::best(), theta, rows, tape, scores);
+    }
+
+    fn pullback(
+        &self,
+        theta: &[f32],
+        rows: Rows<'_>,
+        tape: &mut Tape,
+        slopes: &[f32],
+        gradient: &mut [f32],
+    ) {
+        self.pullback_on(Path::best(), theta, rows, tape, slopes, gradient);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{Encoder, EncoderSpec};
+    use crate::table::{Category, Column, Table, Values};
+
+    fn features(numbers: usize, codes: usize, rows: usize) -> Features {
+        let mut stream = Stream::new(3, "test");
+        let mut columns = Vec::new();
+        for number in 0..numbers {
+            let values = (0..rows).map(|_| stream.unit() * 4.0 - 2.0).collect();
+            columns.push(Column::new(format!("n{number}"), Values::Number(values)));
+        }
+        for code in 0..codes {
+            let texts = ["a", "b", "c", "d"];
+            let values: Vec<_> = (0..rows).map(|_| Some(texts[stream.below(4) as usize])).collect();
+            columns.push(Column::new(
+                format!("c{code}"),
+                Values::Category(Category::from_texts(values)),
+            ));
+        }
+        let table = Table::new(columns).unwrap();
+        let (encoder, _) = Encoder::fit(&EncoderSpec::default(), &table).unwrap();
+        encoder.encode(&table).unwrap()
+    }
+
+    /// Both copies of the loops give the same bits, for every width of the hidden layer.
+    #[test]
+    fn portable_and_best_paths_agree_to_the_bit() {
+        for (numbers, codes) in [(0, 5), (3, 0), (3, 5), (20, 0), (20, 5)] {
+            let features = features(numbers, codes, 100);
+            let list: Vec<u32> = (0..100).rev().step_by(3).collect();
+            for units in [1, 5, 8, 10, 17, 50, 63, 64, 65, 100, 130] {
+                let model = Mlp::new(&features, units).unwrap();
+                let theta = model.initial(7);
+                let rows = Rows::list(&features, &list);
+                let run = |path| {
+                    let (mut tape, mut scores) = (Tape::default(), vec![0.0; rows.len()]);
+                    model.score_on(path, &theta, rows, &mut tape, &mut scores);
+                    let mut gradient = vec![0.0; model.params()];
+                    model.pullback_on(path, &theta, rows, &mut tape, &scores, &mut gradient);
+                    let bits =
+                        |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                    (bits(&scores), bits(&gradient))
+                };
+                assert_eq!(run(Path::Portable), run(Path::best()), "{numbers} {codes} {units}");
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Models: functions of features that give a row a score, and decide positive where it is above 0.
+//!
+//! A model's parameters θ are one flat slice of f32, so that players, optimizers, checkpoints and files
+//! treat all models alike. A model answers two questions about a block of rows: their scores f(x; θ),
+//! and, for slopes g_r, the gradient Σ_r g_r · ∂f(x_r; θ)/∂θ. It allocates nothing to do so: all space
+//! is in a [`Tape`] that the caller owns and that only ever grows.
+
+mod kernel;
+mod lattice;
+mod linear;
+mod mlp;
+mod region;
+mod rows;
+
+use serde::{Deserialize, Serialize};
+
+pub use lattice::{Lattice, LatticeSpec, Monotone};
+pub use linear::Linear;
+pub use mlp::Mlp;
+pub use region::Region;
+pub use rows::{Rows, Tape};
+
+use crate::Result;
+use crate::encode::{Encoder, Features};
+
+/// A parameterised function from rows to scores.
+pub trait Model: Send + Sync {
+    /// How many parameters there are.
+    fn params(&self) -> usize;
+
+    /// Parameters to start from, the same for the same seed.
+    fn initial(&self, seed: u64) -> Vec<f32>;
+
+    /// Writes the score of each row, and leaves on the tape what [`Model::pullback`] needs.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length, or the features are not those the model was made for.
+    fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]);
+
+    /// Adds Σ_r slopes_r · ∂f(x_r; θ)/∂θ to `gradient`.
+    ///
+    /// The tape is that of [`Model::score`] for the same θ and the same rows.
+    ///
+    /// # Panics
+    /// As [`Model::score`], or if the tape is of other rows.
+    fn pullback(
+        &self,
+        theta: &[f32],
+        rows: Rows<'_>,
+        tape: &mut Tape,
+        slopes: &[f32],
+        gradient: &mut [f32],
+    );
+
+    /// Moves θ to the nearest parameters that the model allows; for most, all are.
+    fn project(&self, theta: &mut [f32]) {
+        let _ = theta;
+    }
+}
+
+/// Which model, before it has met any data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ModelSpec {
+    /// A weighted sum.
+    Linear,
+    /// One hidden layer of rectified linear units.
+    Mlp {
+        /// How many units.
+        units: usize,
+    },
+    /// An ensemble of calibrated lattices.
+    Lattice(LatticeSpec),
+}
+
+impl ModelSpec {
+    /// The model for features of this encoder; the training rows give a lattice its keypoints.
+    pub fn build(&self, encoder: &Encoder, train: &Features) -> Result<AnyModel> {
+        match self {
+            ModelSpec::Linear => Ok(AnyModel::Linear(Linear::new(train))),
+            ModelSpec::Mlp { units } => Ok(AnyModel::Mlp(Mlp::new(train, *units)?)),
+            ModelSpec::Lattice(spec) => Ok(AnyModel::Lattice(Lattice::new(spec, encoder, train)?)),
+        }
+    }
+}
+
+/// Any of the models, as they are kept in files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnyModel {
+    /// A weighted sum.
+    Linear(Linear),
+    /// One hidden layer of rectified linear units.
+    Mlp(Mlp),
+    /// An ensemble of calibrated lattices.
+    Lattice(Lattice),
+}
+
+impl AnyModel {
+    fn inner(&self) -> &dyn Model {
+        match self {
+            AnyModel::Linear(model) => model,
+            AnyModel::Mlp(model) => model,
+            AnyModel::Lattice(model) => model,
+        }
+    }
+}
+
+impl Model for AnyModel {
+    fn params(&self) -> usize {
+        self.inner().params()
+    }
+
+    fn initial(&self, seed: u64) -> Vec<f32> {
+        self.inner().initial(seed)
+    }
+
+    fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
+        self.inner().score(theta, rows, tape, scores);
+    }
+
+    fn pullback(
+        &self,
+        theta: &[f32],
+        rows: Rows<'_>,
+        tape: &mut Tape,
+        slopes: &[f32],
+        gradient: &mut [f32],
+    ) {
+        self.inner().pullback(theta, rows, tape, slopes, gradient);
+    }
+
+    fn project(&self, theta: &mut [f32]) {
+        self.inner().project(theta);
+    }
+}
