@@ -247,10 +247,17 @@ impl std::error::Error for Error {}
 /// assert_eq!(fairgame::nearest("zip", ["age", "race"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// Nobody means a name by so long a word.
+    const LONGEST: usize = 100;
     let lower = word.to_lowercase();
-    let allowed = (word.chars().count() / 3).max(1);
+    let length = lower.chars().count();
+    if length > LONGEST {
+        return None;
+    }
+    let allowed = (length / 3).max(1);
     candidates
         .into_iter()
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= allowed)
         .map(|candidate| (strsim::osa_distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::page;
 use fairgame::Error;
-use fairgame::rate::{Bound, Notice, Problem};
+use fairgame::rate::{Bound, Notice, Problem, Weighted};
 use fairgame::table::Table;
 
 /// What is wrong, and where; the rest of the problem is ordinary.
@@ -306,7 +306,7 @@ fn error(wrong: &Wrong, table: &Table) -> (String, Error) {
             format!("table 2: the rows with {rows}\nconstraint: {text}")
         }
     };
-    let others: Vec<&Table> = others.iter().collect();
+    let others: Vec<Weighted<'_>> = others.iter().map(Weighted::from).collect();
     let bound = Problem::parse(label, objective, &constraints)
         .and_then(|problem| problem.bind(table, &others));
     match bound {

@@ -96,3 +96,29 @@ fn a_thousand_constraints_without_rows_times_constraints() {
     assert_eq!((bound.constraints().len(), compiled.losses().cells()), (1000, 1001));
     assert!(peak < 40 * ROWS, "a peak of {} MB", peak / 1_000_000);
 }
+
+/// Twenty flags make nearly every row a cell of its own, and each row is in hundreds of the groups: a
+/// bit for each row and group is what they are, and what they may take, with its making.
+#[test]
+fn a_thousand_groups_of_twenty_flags() {
+    const FEW: usize = 200_000;
+    let _alone = ALONE.lock().unwrap();
+    let flag = |shift: usize| {
+        let truth = |row: usize| Some((row.wrapping_mul(0x9e37_79b9) >> shift) & 1 == 1);
+        Column::new(format!("b{shift}"), Values::Boolean((0..FEW).map(truth).collect()))
+    };
+    let table = Table::new((0..20).map(flag).collect()).unwrap();
+    let constraints: Vec<String> = (0..1000)
+        .map(|k| {
+            let (i, j, l) = (k % 19, (k / 19) % 19, (k * 7) % 19);
+            format!("positive_rate(b{i} and b{j} or b{l}) >= 0.8 * positive_rate()")
+        })
+        .collect();
+    let problem = Problem::parse("b19", "error()", &constraints).unwrap();
+    let (peak, compiled) = peak(|| {
+        let (bound, _) = problem.bind(&table, &[]).unwrap();
+        bound.compile(&table, None).unwrap()
+    });
+    assert!(compiled.losses().cells() > FEW / 2);
+    assert!(peak < FEW * 1000 / 8 * 6, "a peak of {} MB", peak / 1_000_000);
+}

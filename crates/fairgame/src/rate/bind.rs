@@ -1,5 +1,7 @@
 //! A problem bound to a training table: quantiles frozen, `each` spelt out, names checked.
 
+use std::ops::Range;
+
 use super::compile::Compiled;
 use super::each::eaches;
 use super::language::{Expression, Inequality, Relation, Sign, Span, Statement};
@@ -23,8 +25,23 @@ pub struct BoundConstraint {
     name: String,
     pub(super) form: Form,
     pub(super) source: Source,
-    /// Whether it is one of an `each`.
-    each: bool,
+    /// Where in the text its `each` stand.
+    each: Vec<Range<usize>>,
+}
+
+/// A table whose rows count as much as their weights say, or 1 each.
+#[derive(Debug, Clone, Copy)]
+pub struct Weighted<'a> {
+    /// The rows.
+    pub table: &'a Table,
+    /// One weight a row.
+    pub weights: Option<&'a [f32]>,
+}
+
+impl<'a> From<&'a Table> for Weighted<'a> {
+    fn from(table: &'a Table) -> Self {
+        Weighted { table, weights: None }
+    }
 }
 
 impl BoundConstraint {
@@ -45,8 +62,13 @@ impl Problem {
     ///
     /// A constraint that no classifier can meet on the training table is an error, one that none can
     /// violate a notice.
-    pub fn bind(&self, train: &Table, others: &[&Table]) -> Result<(Bound, Vec<Notice>)> {
-        let lowering = |source| Lowering { source, table: train };
+    pub fn bind<'a>(
+        &self,
+        train: impl Into<Weighted<'a>>,
+        others: &[Weighted<'_>],
+    ) -> Result<(Bound, Vec<Notice>)> {
+        let train = train.into();
+        let lowering = |source| Lowering { source, table: train.table };
         let label = lowering(&self.label.source).condition(&self.label.tree)?;
         let source = self.objective.source.clone();
         let lower = |rate: &Expression| lowering(&source).rate(rate);
@@ -66,7 +88,7 @@ impl Problem {
                     name: inequality.to_string(),
                     form: linear::constraint(&inequality, source, &lower)?,
                     source: source.clone(),
-                    each: each.is_some(),
+                    each: each.as_ref().map_or(Vec::new(), |each| each.spans.clone()),
                 });
             }
         }
@@ -89,15 +111,15 @@ impl Bound {
     /// Looks for empty groups and for constraints that cannot be met or cannot be violated.
     fn check(
         mut self,
-        train: &Table,
-        others: &[&Table],
+        train: Weighted<'_>,
+        others: &[Weighted<'_>],
         skip: bool,
     ) -> Result<(Bound, Vec<Notice>)> {
         let mut notices = Vec::new();
-        let mut compiled = self.compile(train, None)?;
+        let mut compiled = self.compile(train.table, train.weights)?;
         let mut empty = compiled.emptiness().clone();
         for (number, other) in (2..).zip(others) {
-            let compiled = self.compile(other, None);
+            let compiled = self.compile(other.table, other.weights);
             let compiled = compiled.map_err(|error| error.at(format!("table {number}")))?;
             let mut lacks = compiled.emptiness().clone();
             let reasons = lacks.objective.iter_mut().chain(lacks.constraints.values_mut());
@@ -111,8 +133,10 @@ impl Bound {
         if !empty.constraints.is_empty() {
             for (&index, (span, reason)) in &empty.constraints {
                 let constraint = &self.constraints[index];
-                if !(constraint.each && skip) {
-                    let help = if constraint.each {
+                // Only the groups that the `each` made may be left out, not others beside them.
+                let each = constraint.each.contains(&span.range());
+                if !(each && skip) {
+                    let help = if each {
                         "merge the small groups, or allow empty groups to be left out"
                     } else {
                         "check the group, or take the constraint out"
@@ -127,10 +151,23 @@ impl Bound {
             let mut index = 0..;
             self.constraints
                 .retain(|_| !index.next().is_some_and(|i| empty.constraints.contains_key(&i)));
-            compiled = self.compile(train, None)?;
+            compiled = self.compile(train.table, train.weights)?;
         }
-        for (constraint, (least, most)) in self.constraints.iter().zip(compiled.losses().ranges()) {
-            if least > 1e-9 {
+        let (objective, ranges) = compiled.losses().ranges();
+        let large = |source: &Source| {
+            let message = "its numbers are too large to add up";
+            source.fail(ErrorKind::Problem, Span::whole(&source.text), message, "")
+        };
+        if !(objective.0.is_finite() && objective.1.is_finite()) {
+            return Err(large(&self.objective.1));
+        }
+        for (constraint, (least, most)) in self.constraints.iter().zip(ranges) {
+            if !(least.is_finite() && most.is_finite()) {
+                return Err(large(&constraint.source));
+            }
+            // Rounding, on the scale of the constraint's own numbers.
+            let hair = 1e-9 * least.abs().max(most.abs()).max(constraint.form.constant.abs());
+            if least > hair {
                 let all = Span::whole(&constraint.source.text);
                 return Err(constraint.source.fail(
                     ErrorKind::Problem,
@@ -142,7 +179,7 @@ impl Bound {
                     ),
                 ));
             }
-            if most <= 1e-9 {
+            if most <= hair {
                 notices.push(Notice::AlwaysMet { constraint: constraint.name.clone() });
             }
         }
@@ -159,6 +196,9 @@ impl Bound {
 }
 
 fn round(number: f64) -> String {
+    if number < 1e-3 {
+        return format!("{number:.1e}");
+    }
     let text = format!("{number:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -3,12 +3,14 @@
 //! Predicates look at a few columns, and compare them with a few values. Refining the rows by one
 //! such column after another (which of the values, or which side of each threshold) gives classes of
 //! rows that every predicate treats alike, in one pass of a hash table a column. Predicates are then
-//! evaluated on one row of each class: the cost of a thousand groups is that of a thousand short
-//! columns.
+//! evaluated on one row of each class, and `column == value`, which most groups are made of, is looked
+//! up: the cost of a thousand groups is that of their members.
 
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
+
+use super::set::Set;
 
 use crate::Result;
 use crate::table::{Column, Comparison, MISSING, Predicate, Table, Value, Values};
@@ -19,6 +21,72 @@ pub(super) struct Classes {
     pub(super) of_row: Vec<u32>,
     /// One row of each class.
     pub(super) examples: Vec<usize>,
+}
+
+/// One row of each class, and where each text of a category stands among them.
+pub(super) struct Examples {
+    table: Table,
+    /// By column, then by code: the classes with that text.
+    texts: BTreeMap<String, Vec<Vec<u32>>>,
+}
+
+impl Examples {
+    pub(super) fn new(table: &Table, classes: &Classes) -> Self {
+        let table = table.take(&classes.examples);
+        let mut texts = BTreeMap::new();
+        for column in table.columns() {
+            let Values::Category(category) = &column.values else { continue };
+            let mut places = vec![Vec::new(); category.dictionary.len()];
+            for (class, &code) in category.codes.iter().enumerate() {
+                if code != MISSING {
+                    places[code as usize].push(class as u32);
+                }
+            }
+            texts.insert(column.name.clone(), places);
+        }
+        Examples { table, texts }
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.table.rows() as u32
+    }
+
+    /// The classes that meet a predicate.
+    pub(super) fn matching(&self, predicate: &Predicate) -> Result<Set> {
+        match predicate {
+            Predicate::Compare { column, comparison: Comparison::Eq, value: Value::Text(text) } => {
+                self.with_text(column, text)
+            }
+            Predicate::In { column, values } => {
+                let none = Set::new(self.len(), std::iter::empty());
+                values.iter().try_fold(none, |set, value| {
+                    let (column, value) = (column.clone(), value.clone());
+                    let comparison = Comparison::Eq;
+                    Ok(set.or(&self.matching(&Predicate::Compare { column, comparison, value })?))
+                })
+            }
+            Predicate::And(parts) => parts
+                .iter()
+                .try_fold(Set::all(self.len()), |set, part| Ok(set.and(&self.matching(part)?))),
+            Predicate::Or(parts) => {
+                let none = Set::new(self.len(), std::iter::empty());
+                parts.iter().try_fold(none, |set, part| Ok(set.or(&self.matching(part)?)))
+            }
+            Predicate::Not(part) => Ok(self.matching(part)?.not()),
+            Predicate::Compare { .. } => Ok(Set::places(&predicate.evaluate(&self.table)?)),
+        }
+    }
+
+    fn with_text(&self, column: &str, text: &str) -> Result<Set> {
+        let found = self.table.column(column)?;
+        let (Values::Category(category), Some(places)) = (&found.values, self.texts.get(column))
+        else {
+            let predicate = Predicate::compare(column, Comparison::Eq, text);
+            return Ok(Set::places(&predicate.evaluate(&self.table)?));
+        };
+        let classes = category.dictionary.code(text).map(|code| places[code as usize].as_slice());
+        Ok(Set::new(self.len(), classes.unwrap_or_default().iter().copied()))
+    }
 }
 
 /// What predicates ask of one column.

@@ -1,6 +1,7 @@
 //! `each`, spelt out: one constraint for each group that occurs in training.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::language::{Condition, Expression, Group, Literal, Name, Statement};
 use super::lower::Lowering;
@@ -10,6 +11,8 @@ use crate::{ErrorKind, Result};
 
 /// The columns and the condition of an `each`.
 pub(super) struct Each {
+    /// Where each `each` stands.
+    pub(super) spans: Vec<Range<usize>>,
     columns: Vec<Name>,
     condition: Option<Condition>,
 }
@@ -47,9 +50,12 @@ pub(super) fn eaches(statement: &Statement, source: &Source) -> Result<Option<Ea
         let Expression::Rate { group: Group::Each { columns, condition }, span, .. } = rate else {
             return;
         };
-        match &found {
-            None => found = Some(Each { columns: columns.clone(), condition: condition.clone() }),
-            Some(first) if first.columns == *columns => {}
+        match &mut found {
+            None => {
+                let (columns, condition) = (columns.clone(), condition.clone());
+                found = Some(Each { spans: vec![span.range()], columns, condition });
+            }
+            Some(first) if first.columns == *columns => first.spans.push(span.range()),
             Some(_) => clash = clash.or(Some(*span)),
         }
     });

@@ -83,6 +83,8 @@ struct Ratio {
     factor: f64,
     over: Form,
     under: Form,
+    /// Where the quotient lies, whatever the decisions.
+    range: (f64, f64),
     span: Span,
 }
 
@@ -117,7 +119,7 @@ pub(super) fn constraint(
     };
     let all = Span::whole(&source.text);
     let difference = context.finite(context.add(low, -1.0, high)?, all)?;
-    let Some(Ratio { factor, over, under, span }) = difference.ratio else {
+    let Some(Ratio { factor, over, under, range, span }) = difference.ratio else {
         return Ok(difference.form);
     };
     if !difference.form.terms.is_empty() {
@@ -126,6 +128,16 @@ pub(super) fn constraint(
             span,
             "a ratio beside another rate is not linear",
             "a ratio such as precision, f1 or a quotient can only be bounded by a number",
+        ));
+    }
+    // Cleared, such a bound would ask that nothing be decided positive.
+    let ends = [range.0, range.1].map(|end| if factor == 0.0 { 0.0 } else { factor * end });
+    if difference.form.constant + ends[0].min(ends[1]) > 0.0 {
+        return Err(source.fail(
+            ErrorKind::Problem,
+            span,
+            format!("no classifier can meet `{inequality}`"),
+            "this ratio never comes so far",
         ));
     }
     let mut cleared = Form::default();
@@ -195,7 +207,10 @@ impl Context<'_> {
         let rest = |measure| plain(Form::atom(1.0, -1.0, atom(measure)));
         let ratio = |factor: f64, under: Form| {
             let over = Form::atom(0.0, 1.0, atom(Measure::RightlyPositive));
-            Ok(Affine { form: Form::default(), ratio: Some(Ratio { factor, over, under, span }) })
+            // Both ratios end at 1, with their factor.
+            let range = (0.0, 1.0 / factor);
+            let ratio = Some(Ratio { factor, over, under, range, span });
+            Ok(Affine { form: Form::default(), ratio })
         };
         match rate {
             Rate::Error => share(Measure::Error),
@@ -279,7 +294,9 @@ impl Context<'_> {
                 "divide by a rate, or by a sum of rates with positive factors",
             ));
         }
-        let ratio = Ratio { factor: 1.0, over: over.form, under: under.form, span };
+        let least = if over.form.is_nonnegative() { 0.0 } else { f64::NEG_INFINITY };
+        let range = (least, f64::INFINITY);
+        let ratio = Ratio { factor: 1.0, over: over.form, under: under.form, range, span };
         Ok(Affine { form: Form::default(), ratio: Some(ratio) })
     }
 

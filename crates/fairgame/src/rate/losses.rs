@@ -1,5 +1,8 @@
 //! Losses as arithmetic on a tally.
 
+use std::rc::Rc;
+
+use super::set::Set;
 use super::tally::{Count, Push, Tally};
 
 /// The objective and the constraints of a problem on one table: what they are as a function of a
@@ -11,12 +14,70 @@ use super::tally::{Count, Push, Tally};
 pub struct Losses {
     /// The weight of each cell in the whole table.
     weights: Vec<f64>,
-    /// The events of cell c are `members[starts[c]..starts[c + 1]]`.
-    starts: Vec<usize>,
-    members: Vec<u32>,
+    members: Members,
     events: usize,
     objective: Loss,
     constraints: Vec<Loss>,
+}
+
+/// The events of each cell: a list where most cells are in few, a bit each where they are in many.
+#[derive(Debug, Clone, PartialEq)]
+enum Members {
+    /// The events of cell c are `events[starts[c]..starts[c + 1]]`.
+    Lists { starts: Vec<usize>, events: Vec<u32> },
+    /// Those of cell c are the bits of `words[c * width..(c + 1) * width]`.
+    Bits { width: usize, words: Vec<u64> },
+}
+
+impl Members {
+    fn new(cells: usize, sets: &[Rc<Set>]) -> Self {
+        let width = sets.len().div_ceil(64);
+        let total: usize = sets.iter().map(|set| set.len()).sum();
+        if total > 2 * cells * width {
+            let mut words = vec![0_u64; cells * width];
+            for (event, set) in sets.iter().enumerate() {
+                for cell in set.iter() {
+                    words[cell as usize * width + event / 64] |= 1 << (event % 64);
+                }
+            }
+            return Members::Bits { width, words };
+        }
+        let mut starts = vec![0; cells + 1];
+        sets.iter().flat_map(|set| set.iter()).for_each(|cell| starts[cell as usize + 1] += 1);
+        for cell in 0..cells {
+            starts[cell + 1] += starts[cell];
+        }
+        let mut next = starts.clone();
+        let mut events = vec![0; total];
+        for (event, set) in sets.iter().enumerate() {
+            for cell in set.iter() {
+                events[next[cell as usize]] = event as u32;
+                next[cell as usize] += 1;
+            }
+        }
+        Members::Lists { starts, events }
+    }
+
+    /// Hands the events of a cell on, ascending.
+    #[inline]
+    fn each(&self, cell: usize, mut run: impl FnMut(usize)) {
+        match self {
+            Members::Lists { starts, events } => {
+                events[starts[cell]..starts[cell + 1]]
+                    .iter()
+                    .for_each(|&event| run(event as usize));
+            }
+            Members::Bits { width, words } => {
+                for (place, &word) in words[cell * width..(cell + 1) * width].iter().enumerate() {
+                    let mut word = word;
+                    while word != 0 {
+                        run(place * 64 + word.trailing_zeros() as usize);
+                        word &= word - 1;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// β plus numbers on events.
@@ -76,25 +137,12 @@ pub struct LossValues {
 impl Losses {
     pub(super) fn new(
         weights: Vec<f64>,
-        sets: Vec<Vec<u32>>,
+        sets: &[Rc<Set>],
         objective: Loss,
         constraints: Vec<Loss>,
     ) -> Self {
-        let events = sets.len();
-        let mut starts = vec![0; weights.len() + 1];
-        sets.iter().flatten().for_each(|&cell| starts[cell as usize + 1] += 1);
-        for cell in 0..weights.len() {
-            starts[cell + 1] += starts[cell];
-        }
-        let mut next = starts.clone();
-        let mut members = vec![0; starts[weights.len()]];
-        for (event, set) in sets.iter().enumerate() {
-            for &cell in set {
-                members[next[cell as usize]] = event as u32;
-                next[cell as usize] += 1;
-            }
-        }
-        Losses { weights, starts, members, events, objective, constraints }
+        let (events, members) = (sets.len(), Members::new(weights.len(), sets));
+        Losses { weights, members, events, objective, constraints }
     }
 
     /// How many cells there are.
@@ -112,19 +160,13 @@ impl Losses {
         &self.weights
     }
 
-    fn members(&self, cell: usize) -> &[u32] {
-        &self.members[self.starts[cell]..self.starts[cell + 1]]
-    }
-
     /// The tally summed over each event.
     fn sums(&self, tally: &Tally) -> Vec<Count> {
         let mut sums = vec![Count::default(); self.events];
         for (cell, count) in tally.counts.iter().enumerate() {
             // Most cells are not in a minibatch.
             if count.weight > 0.0 {
-                for &event in self.members(cell) {
-                    sums[event as usize] += *count;
-                }
+                self.members.each(cell, |event| sums[event] += *count);
             }
         }
         sums
@@ -171,10 +213,10 @@ impl Losses {
     /// The push of one cell.
     pub fn push(&self, pushes: &Pushes, cell: usize) -> Push {
         let (mut down, mut up) = (0.0, 0.0);
-        for &event in self.members(cell) {
-            down += pushes.events[event as usize].0;
-            up += pushes.events[event as usize].1;
-        }
+        self.members.each(cell, |event| {
+            down += pushes.events[event].0;
+            up += pushes.events[event].1;
+        });
         // Both are sums of non-negative numbers, but for the rounding of their differences.
         Push { down: down.max(0.0) as f32, up: up.max(0.0) as f32 }
     }
@@ -184,11 +226,11 @@ impl Losses {
         (0..self.cells()).map(|cell| self.push(pushes, cell)).collect()
     }
 
-    /// The least and the most that each constraint's exact loss can be, over all classifiers.
-    pub fn ranges(&self) -> Vec<(f64, f64)> {
+    /// The least and the most that the objective and each constraint can be, over all classifiers.
+    pub fn ranges(&self) -> ((f64, f64), Vec<(f64, f64)>) {
         let mut sums = vec![0.0; self.events];
         for (cell, weight) in self.weights.iter().enumerate() {
-            self.members(cell).iter().for_each(|&event| sums[event as usize] += weight);
+            self.members.each(cell, |event| sums[event] += weight);
         }
         let range = |loss: &Loss| {
             let sum = |part: fn(&Term) -> f64| {
@@ -196,6 +238,6 @@ impl Losses {
             };
             (loss.constant - sum(|term| term.up), loss.constant + sum(|term| term.down))
         };
-        self.constraints.iter().map(range).collect()
+        (range(&self.objective), self.constraints.iter().map(range).collect())
     }
 }

@@ -48,7 +48,15 @@ impl Surrogate {
     #[inline]
     pub fn value(self, score: f32) -> f32 {
         match self {
-            Surrogate::Hinge => (1.0 + score).max(0.0),
+            // Written so that a score that is not a number stays one: a model that has diverged must
+            // not look good.
+            Surrogate::Hinge => {
+                if score < -1.0 {
+                    0.0
+                } else {
+                    1.0 + score
+                }
+            }
             // log(1 + eᶠ) = max(0, f) + log(1 + e^−|f|), which cannot overflow.
             Surrogate::Logistic => {
                 (score.max(0.0) + (-score.abs()).exp().ln_1p()) * std::f32::consts::LOG2_E
@@ -62,6 +70,7 @@ impl Surrogate {
     #[inline]
     pub fn slope(self, score: f32) -> f32 {
         match self {
+            _ if score.is_nan() => score,
             Surrogate::Hinge => f32::from(u8::from(score >= -1.0)),
             Surrogate::Logistic => sigmoid(score) * std::f32::consts::LOG2_E,
             Surrogate::Sigmoid => {

@@ -122,8 +122,8 @@ fn tally_with(
         tally.counts[cell as usize] += Count {
             weight: f64::from(weight),
             positive: f64::from(if score > 0.0 { weight } else { 0.0 }),
-            above: f64::from(weight * h(score)),
-            below: f64::from(weight * h(-score)),
+            above: f64::from(weight) * f64::from(h(score)),
+            below: f64::from(weight) * f64::from(h(-score)),
         };
     });
 }

@@ -219,7 +219,13 @@ fn compare(column: &Column, comparison: Comparison, value: &Value) -> Result<Vec
             .map(|number| !number.is_nan() && comparison.holds(number, value))
             .collect()),
         (Values::Category(category), Value::Text(text)) => {
-            // Texts are compared once each, rows by their code.
+            // Texts are compared once each, rows by their code; an equal one is looked up.
+            if let Comparison::Eq | Comparison::Ne = comparison {
+                let code = category.dictionary.code(text);
+                let wanted = comparison == Comparison::Eq;
+                let is = |row: u32| row != MISSING && (Some(row) == code) == wanted;
+                return Ok(category.codes.iter().map(|&row| is(row)).collect());
+            }
             let met: Vec<bool> = category
                 .dictionary
                 .texts()
