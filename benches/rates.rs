@@ -99,3 +99,26 @@ fn compile(bencher: Bencher, constraints: usize) {
         .counter(ItemsCount::new(ROWS))
         .bench_local(|| bound.compile(&data().0, None).expect("it compiles"));
 }
+
+/// The worst case: twenty flags, so that nearly every row is a cell of its own, and a thousand groups
+/// that each row is in hundreds of. How long does it take to compile?
+#[divan::bench(sample_count = 1, sample_size = 1)]
+fn compile_flags(bencher: Bencher) {
+    let mut stream = Stream::new(2, "flags");
+    let mut flag = |name: usize| {
+        let truths = (0..ROWS).map(|_| Some(stream.below(2) == 1)).collect();
+        Column::new(format!("b{name}"), Values::Boolean(truths))
+    };
+    let table = Table::new((0..20).map(&mut flag).collect()).expect("sound columns");
+    let texts: Vec<String> = (0..1000)
+        .map(|k| {
+            let (i, j, l) = (k % 19, (k / 19) % 19, (k * 7) % 19);
+            format!("positive_rate(b{i} and b{j} or b{l}) >= 0.8 * positive_rate()")
+        })
+        .collect();
+    let problem = Problem::parse("b19", "error()", &texts).expect("it parses");
+    let (bound, _) = problem.bind(&table, &[]).expect("it binds");
+    bencher
+        .counter(ItemsCount::new(ROWS))
+        .bench_local(|| bound.compile(&table, None).expect("it compiles"));
+}

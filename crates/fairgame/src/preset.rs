@@ -5,9 +5,8 @@
 //! the paper says of its size; `docs/datasets.md` puts the two side by side.
 
 use crate::encode::{Coding, Cuts, Encoder, EncoderSpec, Features, Notice, Steps};
-use crate::table::{
-    Comparison, Predicate, ReadOptions, Shipped, Source, Table, Value, read, split,
-};
+use crate::rate::{Bound, Policy};
+use crate::table::{Comparison, Predicate, ReadOptions, Shipped, Source, Table, read, split};
 use crate::{Error, ErrorKind, Result, nearest};
 
 /// How the paper's experiments prepare a dataset.
@@ -50,9 +49,11 @@ pub const PAPER: [Preset; 3] = [
     },
 ];
 
-/// A dataset prepared as in the paper: rows, labels and features for training and for testing.
+/// A dataset prepared as in the paper: a bound problem, rows, labels and features for training and for testing.
 #[derive(Debug, Clone)]
 pub struct Prepared {
+    /// The policy of the same name, bound to the training rows.
+    pub bound: Bound,
     /// Fitted on the training rows.
     pub encoder: Encoder,
     /// What fitting it found.
@@ -77,7 +78,6 @@ pub struct Part {
 /// What to do with a dataset.
 struct Recipe {
     keep: Option<Predicate>,
-    label: Predicate,
     test: TestRows,
     encoder: EncoderSpec,
 }
@@ -131,14 +131,14 @@ impl Preset {
                 (all.take(&parts[0]), all.take(&parts[1]))
             }
         };
-        let label = recipe.label.freeze(&train)?;
+        let (bound, _) = Policy::find(self.name)?.problem()?.bind(&train, &[])?;
         let (encoder, notices) = Encoder::fit(&recipe.encoder, &train)?;
         let part = |table: Table| -> Result<Part> {
-            let (label, features) = (label.evaluate(&table)?, encoder.encode(&table)?);
+            let (label, features) = (bound.label().evaluate(&table)?, encoder.encode(&table)?);
             Ok(Part { table, label, features })
         };
         let (train, test) = (part(train)?, part(test)?);
-        Ok(Prepared { encoder, notices, train, test })
+        Ok(Prepared { bound, encoder, notices, train, test })
     }
 }
 
@@ -156,7 +156,6 @@ fn adult() -> Recipe {
     ];
     Recipe {
         keep: None,
-        label: Predicate::compare("income", Comparison::Eq, ">50K"),
         test: TestRows::Official("adult/test"),
         encoder: spec(&["income", "fnlwgt"], columns),
     }
@@ -192,7 +191,6 @@ fn compas() -> Recipe {
     ];
     Recipe {
         keep: Some(keep),
-        label: Predicate::compare("two_year_recid", Comparison::Eq, 1.0),
         test: TestRows::Drawn(2026.0 / 6136.0),
         encoder: spec(&ignore, columns),
     }
@@ -206,10 +204,8 @@ fn communities() -> Recipe {
         .into_iter()
         .chain([("fold", vec![Coding::Values])]);
     let crime = "ViolentCrimesPerPop";
-    let label = Value::Quantile { column: crime.to_owned(), level: 0.7 };
     Recipe {
         keep: None,
-        label: Predicate::compare(crime, Comparison::Gt, label),
         test: TestRows::Drawn(499.0 / 1958.0),
         encoder: EncoderSpec {
             numbers: Coding::AsIs,
