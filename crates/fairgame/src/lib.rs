@@ -33,10 +33,12 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod bounds;
 pub mod encode;
 mod error;
 pub mod model;
 pub mod optimize;
+pub mod player;
 pub mod preset;
 pub mod random;
 pub mod rate;
