@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Error, ErrorKind, Result};
+
 /// How to step, and how far.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -37,6 +39,25 @@ impl Optimizer {
     /// Plain steps.
     pub fn sgd(step: f64) -> Self {
         Optimizer::Sgd { step }
+    }
+}
+
+impl Optimizer {
+    /// Refuses settings that no step can be taken with.
+    pub fn check(&self) -> Result<()> {
+        let share = |number: f64| (0.0..1.0).contains(&number);
+        let sound = match *self {
+            Optimizer::Sgd { step } => step.is_finite() && step > 0.0,
+            Optimizer::Adam { step, momentum, memory, floor } => {
+                let positive = |number: f64| number.is_finite() && number > 0.0;
+                positive(step) && share(momentum) && share(memory) && positive(floor)
+            }
+        };
+        if sound {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Settings, format!("{self:?} cannot take a step"))
+            .help("a step and a floor are above 0, momentum and memory from 0 to below 1"))
     }
 }
 
@@ -86,6 +107,7 @@ impl Memory {
                     self.square = vec![0.0; parameters.len()];
                 }
                 assert_eq!(self.mean.len(), parameters.len(), "the parameters of earlier steps");
+                assert_eq!(self.square.len(), parameters.len(), "the parameters of earlier steps");
                 let turns = self.steps as f64;
                 let unbiased = step / (1.0 - momentum.powf(turns));
                 let spread = 1.0 / (1.0 - memory.powf(turns)).sqrt();
@@ -115,8 +137,11 @@ impl Steps {
     fn adam(&self, parameters: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
         /// Moments of features that are rarely on decay into subnormal numbers, which are slow.
         const TINY: f32 = 1e-30;
+        /// The square of a larger slope would be infinite, and no later step would move again.
+        const STEEP: f32 = 1e18;
         let moments = mean.iter_mut().zip(square);
         for ((p, g), (m, v)) in parameters.iter_mut().zip(gradient).zip(moments) {
+            let g = g.clamp(-STEEP, STEEP);
             let mean = self.momentum * *m + (1.0 - self.momentum) * g;
             let square = self.memory * *v + (1.0 - self.memory) * g * g;
             *m = if mean.abs() < TINY { 0.0 } else { mean };

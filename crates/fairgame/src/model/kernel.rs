@@ -67,10 +67,15 @@ pub(super) trait Vector: Copy {
     fn splat(item: f32) -> Self;
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    /// Each item, or 0 where it is below.
-    fn relu(self) -> Self;
-    /// Each item where `gate` is above 0, and 0 elsewhere.
+    /// Each item where `gate` is not 0 or below, and 0 elsewhere. What is not a number passes: a model
+    /// that has diverged must show it.
     fn gated(self, gate: Self) -> Self;
+
+    /// Each item, or 0 where it is below.
+    #[inline(always)]
+    fn relu(self) -> Self {
+        self.gated(self)
+    }
 
     /// The items added up, always in the same order.
     #[inline(always)]
@@ -109,20 +114,15 @@ impl Vector for [f32; LANES] {
     }
 
     #[inline(always)]
-    fn relu(self) -> Self {
-        self.map(|item| if item > 0.0 { item } else { 0.0 })
-    }
-
-    #[inline(always)]
     fn gated(self, gate: Self) -> Self {
-        std::array::from_fn(|lane| if gate[lane] > 0.0 { self[lane] } else { 0.0 })
+        std::array::from_fn(|lane| if gate[lane] <= 0.0 { 0.0 } else { self[lane] })
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m256, _CMP_GT_OQ, _mm256_add_ps, _mm256_and_ps, _mm256_cmp_ps, _mm256_loadu_ps,
+        __m256, _CMP_NLE_UQ, _mm256_add_ps, _mm256_and_ps, _mm256_cmp_ps, _mm256_loadu_ps,
         _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
     };
 
@@ -164,15 +164,10 @@ mod avx2 {
         }
 
         #[inline(always)]
-        fn relu(self) -> Self {
-            self.gated(self)
-        }
-
-        #[inline(always)]
         fn gated(self, gate: Self) -> Self {
             // SAFETY: see above.
             unsafe {
-                let above = _mm256_cmp_ps::<_CMP_GT_OQ>(gate, _mm256_setzero_ps());
+                let above = _mm256_cmp_ps::<_CMP_NLE_UQ>(gate, _mm256_setzero_ps());
                 _mm256_and_ps(self, above)
             }
         }

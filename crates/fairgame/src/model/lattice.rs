@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::kernel::{Code, with_codes};
-use super::{Model, Rows, Tape};
+use super::{Model, Rows, Tape, check_params};
 use crate::encode::{Encoder, Features, Input as Encoded};
 use crate::random::Stream;
 use crate::table::{no_such_column, quantile};
@@ -37,7 +37,8 @@ pub struct LatticeSpec {
     pub keypoints: usize,
     /// Inputs of each lattice, at most 8.
     pub inputs: usize,
-    /// How many lattices; `None` has each input in about three.
+    /// How many lattices; `None` has each input in about three. Where one lattice can hold all inputs,
+    /// there is one.
     pub lattices: Option<usize>,
     /// Number columns in which the score must not fall, or must not rise.
     pub monotone: BTreeMap<String, Monotone>,
@@ -141,17 +142,20 @@ impl TryFrom<Description> for Lattice {
         let fits = |lattice: &Vec<usize>| {
             (1..=MOST).contains(&lattice.len()) && lattice.iter().all(|&input| input < inputs.len())
         };
+        check_params(Some(weights))?;
         if !inputs.iter().all(sound) || !lattices.iter().all(fits) || lattices.is_empty() {
             return Err(Error::new(ErrorKind::Format, "the description of a lattice is not sound"));
         }
-        let mut params = 0;
+        // Each length is small enough that no sum of so many of them as a memory holds overflows.
+        let mut params: usize = 0;
         let mut begin = |length: usize| {
-            params += length;
-            params - length
+            params = params.saturating_add(length);
+            params.saturating_sub(length)
         };
         let calibrators = inputs.iter().map(|input| begin(input.values())).collect();
         let corners = lattices.iter().map(|lattice| begin(1 << lattice.len())).collect();
         begin(1);
+        check_params(Some(params))?;
         Ok(Lattice { description, calibrators, corners, params })
     }
 }
@@ -160,12 +164,16 @@ impl Lattice {
     /// The model for features of this encoder, with keypoints from the training rows.
     pub fn new(spec: &LatticeSpec, encoder: &Encoder, train: &Features) -> Result<Self> {
         let settings = |message: String| Error::new(ErrorKind::Settings, message);
-        if !(1..=MOST).contains(&spec.inputs) || spec.keypoints < 2 || spec.lattices == Some(0) {
+        let lattices = spec.lattices.unwrap_or(1);
+        if !(1..=MOST).contains(&spec.inputs)
+            || !(2..=1000).contains(&spec.keypoints)
+            || !(1..=100_000).contains(&lattices)
+        {
             return Err(settings(format!(
                 "lattices of {} inputs with {} keypoints cannot be made",
                 spec.inputs, spec.keypoints
             ))
-            .help("ask for 1 to 8 inputs, 2 or more keypoints, 1 or more lattices"));
+            .help("ask for 1 to 8 inputs, 2 to 1,000 keypoints, 1 to 100,000 lattices"));
         }
         let encoded = encoder.inputs();
         let columns = || encoded.iter().map(Encoded::column);
@@ -201,12 +209,15 @@ impl Lattice {
         Lattice::try_from(Description { weights, slots, numbers, inputs, lattices })
     }
 
-    fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
+    /// Whether the features are of the shape that the model was made for.
+    pub(super) fn fits(&self, features: &Features) -> bool {
         let Description { weights, slots, numbers, .. } = self.description;
+        (features.weights(), features.slots(), features.numbers()) == (weights, slots, numbers)
+    }
+
+    fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
         assert_eq!(theta.len(), self.params, "parameters of this model");
-        assert_eq!(rows.features().weights(), weights, "features of this model");
-        assert_eq!(rows.features().slots(), slots, "features of this model");
-        assert_eq!(rows.features().numbers(), numbers, "features of this model");
+        assert!(self.fits(rows.features()), "features of this model");
         assert_eq!(rows.len(), per_row, "one number a row");
     }
 
@@ -306,6 +317,9 @@ impl Lattice {
 }
 
 /// Keypoints at the quantiles of the rows that are not missing; two where all are equal.
+///
+/// Where one value is most of the column, most quantiles fall on it; the places that are left then go to
+/// the quantiles of the distinct values, so that the rest of the range is not a single line.
 fn keypoints(train: &Features, number: usize, missing: Option<usize>, count: usize) -> Vec<f32> {
     let present = |row: &usize| missing.is_none_or(|slot| train.code(*row, slot).is_none());
     let mut values: Vec<f64> = (0..train.rows())
@@ -318,6 +332,14 @@ fn keypoints(train: &Features, number: usize, missing: Option<usize>, count: usi
         .map(|point| point as f32)
         .collect();
     points.dedup();
+    if points.len() < count {
+        let left = count - points.len();
+        values.dedup();
+        let spread = (1..=left).filter_map(|k| quantile(&values, k as f64 / (left + 1) as f64));
+        points.extend(spread.map(|point| point as f32));
+        points.sort_unstable_by(f32::total_cmp);
+        points.dedup();
+    }
     match points.as_slice() {
         [] => vec![0.0, 1.0],
         [only] => vec![*only, *only + only.abs().max(1.0)],

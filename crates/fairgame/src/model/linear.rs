@@ -5,15 +5,39 @@
 use serde::{Deserialize, Serialize};
 
 use super::kernel::{Code, dot, fetch_ahead, with_codes};
-use super::{Model, Rows, Tape};
+use super::{Model, Rows, Tape, check_params};
 use crate::encode::Features;
+use crate::{Error, Result};
 
 /// A weighted sum of features.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Sizes", into = "Sizes")]
 pub struct Linear {
     weights: usize,
     numbers: usize,
+}
+
+/// A linear model as it is written down.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sizes {
+    weights: usize,
+    numbers: usize,
+}
+
+impl From<Linear> for Sizes {
+    fn from(Linear { weights, numbers }: Linear) -> Self {
+        Sizes { weights, numbers }
+    }
+}
+
+impl TryFrom<Sizes> for Linear {
+    type Error = Error;
+
+    fn try_from(Sizes { weights, numbers }: Sizes) -> Result<Self> {
+        check_params(weights.checked_add(numbers))?;
+        Ok(Linear { weights, numbers })
+    }
 }
 
 impl Linear {
@@ -22,10 +46,14 @@ impl Linear {
         Linear { weights: features.weights(), numbers: features.numbers() }
     }
 
+    /// Whether the features are of the shape that the model was made for.
+    pub(super) fn fits(&self, features: &Features) -> bool {
+        features.weights() == self.weights && features.numbers() == self.numbers
+    }
+
     fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
         assert_eq!(theta.len(), self.params(), "parameters of this model");
-        assert_eq!(rows.features().weights(), self.weights, "features of this model");
-        assert_eq!(rows.features().numbers(), self.numbers, "features of this model");
+        assert!(self.fits(rows.features()), "features of this model");
         assert_eq!(rows.len(), per_row, "one number a row");
     }
 }

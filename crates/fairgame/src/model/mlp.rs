@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::kernel::{
     self, Backward, Forward, LANES, Layer, Path, Product, ProductBack, with_codes,
 };
-use super::{Model, Rows, Tape};
+use super::{Model, Rows, Tape, check_params};
 use crate::encode::Features;
 use crate::random::Stream;
 use crate::{Error, ErrorKind, Result};
@@ -22,25 +22,55 @@ const MANY: usize = 12;
 
 /// One hidden layer of rectified linear units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Sizes", into = "Sizes")]
 pub struct Mlp {
     weights: usize,
     numbers: usize,
     units: usize,
 }
 
-impl Mlp {
-    /// The model of that many units for features like these.
-    pub fn new(features: &Features, units: usize) -> Result<Self> {
-        const MOST: usize = 1 << 16;
-        if units == 0 || units > MOST {
+/// A network as it is written down.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sizes {
+    weights: usize,
+    numbers: usize,
+    units: usize,
+}
+
+impl From<Mlp> for Sizes {
+    fn from(Mlp { weights, numbers, units }: Mlp) -> Self {
+        Sizes { weights, numbers, units }
+    }
+}
+
+impl TryFrom<Sizes> for Mlp {
+    type Error = Error;
+
+    fn try_from(Sizes { weights, numbers, units }: Sizes) -> Result<Self> {
+        if units == 0 || units > MOST_UNITS {
             return Err(Error::new(
                 ErrorKind::Settings,
                 format!("a hidden layer of {units} units cannot be"),
             )
-            .help(format!("ask for 1 to {MOST}")));
+            .help(format!("ask for 1 to {MOST_UNITS}")));
         }
-        Ok(Mlp { weights: features.weights(), numbers: features.numbers(), units })
+        let params = weights
+            .checked_add(numbers)
+            .and_then(|inputs| inputs.checked_add(2)?.checked_mul(units.next_multiple_of(LANES)));
+        check_params(params)?;
+        Ok(Mlp { weights, numbers, units })
+    }
+}
+
+/// More units than this are surely a mistake.
+const MOST_UNITS: usize = 1 << 16;
+
+impl Mlp {
+    /// The model of that many units for features like these.
+    pub fn new(features: &Features, units: usize) -> Result<Self> {
+        let (weights, numbers) = (features.weights(), features.numbers());
+        Mlp::try_from(Sizes { weights, numbers, units })
     }
 
     fn padded(&self) -> usize {
@@ -65,10 +95,14 @@ impl Mlp {
         (matrix, bias, output, last[0])
     }
 
+    /// Whether the features are of the shape that the model was made for.
+    pub(super) fn fits(&self, features: &Features) -> bool {
+        features.weights() == self.weights && features.numbers() == self.numbers
+    }
+
     fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
         assert_eq!(theta.len(), self.params(), "parameters of this model");
-        assert_eq!(rows.features().weights(), self.weights, "features of this model");
-        assert_eq!(rows.features().numbers(), self.numbers, "features of this model");
+        assert!(self.fits(rows.features()), "features of this model");
         assert_eq!(rows.len(), per_row, "one number a row");
     }
 
@@ -82,6 +116,9 @@ impl Mlp {
     ) {
         self.check(theta, &rows, scores.len());
         tape.rows = rows.len();
+        if rows.is_empty() {
+            return;
+        }
         let (layer, units) = (self.layer(), self.padded());
         let (matrix, bias, output, last) = self.parts(theta);
         let hidden = Tape::fit(&mut tape.kept, rows.len() * units);
@@ -108,6 +145,9 @@ impl Mlp {
         self.check(theta, &rows, slopes.len());
         assert_eq!(gradient.len(), self.params(), "one slope for each parameter");
         assert_eq!(tape.rows, rows.len(), "the tape of these rows");
+        if rows.is_empty() {
+            return;
+        }
         let (layer, units) = (self.layer(), self.padded());
         let (_, _, output, _) = self.parts(theta);
         let many = layer.numbers < self.numbers;

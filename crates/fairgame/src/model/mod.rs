@@ -20,8 +20,8 @@ pub use mlp::Mlp;
 pub use region::Region;
 pub use rows::{Rows, Tape};
 
-use crate::Result;
 use crate::encode::{Encoder, Features};
+use crate::{Error, ErrorKind, Result};
 
 /// A parameterised function from rows to scores.
 pub trait Model: Send + Sync {
@@ -39,10 +39,11 @@ pub trait Model: Send + Sync {
 
     /// Adds Σ_r slopes_r · ∂f(x_r; θ)/∂θ to `gradient`.
     ///
-    /// The tape is that of [`Model::score`] for the same θ and the same rows.
+    /// The tape is that of [`Model::score`] for the same θ and the same rows: of others, the gradient
+    /// would be wrong.
     ///
     /// # Panics
-    /// As [`Model::score`], or if the tape is of other rows.
+    /// As [`Model::score`], or if the tape is of another number of rows.
     fn pullback(
         &self,
         theta: &[f32],
@@ -52,7 +53,7 @@ pub trait Model: Send + Sync {
         gradient: &mut [f32],
     );
 
-    /// Moves θ to the nearest parameters that the model allows; for most, all are.
+    /// Moves θ to parameters that the model allows, near where it was; for most models, all are.
     fn project(&self, theta: &mut [f32]) {
         let _ = theta;
     }
@@ -96,7 +97,40 @@ pub enum AnyModel {
     Lattice(Lattice),
 }
 
+/// Refuses more parameters than a file or a memory could hold; `None` is beyond counting.
+fn check_params(params: Option<usize>) -> Result<()> {
+    const MOST: usize = 1 << 32;
+    match params {
+        Some(params) if params <= MOST => Ok(()),
+        _ => Err(Error::new(ErrorKind::Settings, "the model would have too many parameters")
+            .help("use fewer features or units")),
+    }
+}
+
 impl AnyModel {
+    /// Whether these parameters, and features of this shape, are what the model takes.
+    ///
+    /// To be asked once of what comes from outside, before any row is scored.
+    pub fn check(&self, theta: &[f32], features: &Features) -> Result<()> {
+        let fits = match self {
+            AnyModel::Linear(model) => model.fits(features),
+            AnyModel::Mlp(model) => model.fits(features),
+            AnyModel::Lattice(model) => model.fits(features),
+        };
+        let wrong = |what: String| Err(Error::new(ErrorKind::Format, what));
+        if !fits {
+            return wrong("the features are not those that the model was made for".to_owned());
+        }
+        if theta.len() != self.params() {
+            let found = theta.len();
+            return wrong(format!("the model has {} parameters, not {found}", self.params()));
+        }
+        match theta.iter().position(|parameter| !parameter.is_finite()) {
+            Some(at) => wrong(format!("parameter {at} is not a finite number")),
+            None => Ok(()),
+        }
+    }
+
     fn inner(&self) -> &dyn Model {
         match self {
             AnyModel::Linear(model) => model,

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Model;
+use crate::{Error, ErrorKind, Result};
 
 /// A ball around 0 and a pull towards it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -34,12 +35,26 @@ impl Region {
         self.shrink(theta);
     }
 
+    /// Refuses a radius or a convexity that is none.
+    pub fn check(&self) -> Result<()> {
+        let sound = |number: f64| number.is_finite() && number >= 0.0;
+        if sound(self.convexity) && self.radius.is_none_or(|radius| sound(radius) && radius > 0.0) {
+            return Ok(());
+        }
+        let message = format!(
+            "a radius of {:?} and a convexity of {} cannot be",
+            self.radius, self.convexity
+        );
+        Err(Error::new(ErrorKind::Settings, message)
+            .help("give a radius above 0, or none, and a convexity of 0 or more"))
+    }
+
     /// Moves θ into the ball.
     pub fn shrink(&self, theta: &mut [f32]) {
         let Some(radius) = self.radius else { return };
         let norm = square(theta).sqrt();
         if norm > radius {
-            let factor = (radius / norm) as f32;
+            let factor = (radius.max(0.0) / norm) as f32;
             theta.iter_mut().for_each(|parameter| *parameter *= factor);
         }
     }
