@@ -13,7 +13,7 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use fairgame::random::Stream;
 use fairgame::rate::{
-    Bound, Compiled, Problem, Pushes, Surrogate, Tally, push_scores, tally_scores,
+    Bound, Compiled, Multipliers, Problem, Pushes, Surrogate, Tally, push_scores, tally_scores,
 };
 use fairgame::table::{Category, Column, Table, Values};
 
@@ -82,10 +82,11 @@ fn tally(bencher: Bencher, constraints: usize) {
 #[divan::bench(args = [4, 100, 1000], sample_count = 20)]
 fn push(bencher: Bencher, constraints: usize) {
     let compiled = compiled(constraints);
-    let lambda = vec![1.0 / constraints as f64; constraints];
+    let each = 1.0 / constraints as f64;
+    let lambda = Multipliers { objective: 1.0, constraints: vec![each; constraints] };
     let (mut pushes, mut slopes) = (Pushes::default(), vec![0.0; BLOCK]);
     bencher.counter(ItemsCount::new(ROWS)).bench_local(|| {
-        compiled.losses().pushes(1.0, &lambda, &mut pushes);
+        compiled.losses().pushes(&lambda, &mut pushes);
         let cells = compiled.losses().push_cells(&pushes);
         // Block by block, as a model takes its slopes, so that memory does not decide.
         for (rows, scores) in compiled.cells().chunks(BLOCK).zip(data().1.chunks(BLOCK)) {

@@ -8,6 +8,8 @@
 //! - [`rate`]: rates and constraints as text, and the losses they become on a table;
 //! - [`model`]: linear models, neural networks and calibrated lattices on compact features;
 //! - [`optimize`]: optimizers on flat slices;
+//! - [`sample`], [`batch`]: a dataset as a player sees it: tallies and gradients over rows;
+//! - [`player`]: the constraint players; [`bounds`]: the theorems as numbers;
 //! - [`preset`]: the preparation of each shipped dataset that the paper's experiments use.
 //!
 //! Nothing here prints, reads a clock, or keeps global state; every failure is an [`Error`] that
@@ -33,6 +35,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod batch;
 pub mod bounds;
 pub mod encode;
 mod error;
@@ -42,6 +45,7 @@ pub mod player;
 pub mod preset;
 pub mod random;
 pub mod rate;
+pub mod sample;
 pub mod table;
 
 pub use error::{Error, ErrorKind, Remedy, Result, nearest};

@@ -6,7 +6,8 @@ mod common;
 
 use common::table;
 use fairgame::rate::{
-    Bound, Compiled, Count, Problem, Pushes, Surrogate, Tally, Weighted, push_scores, tally_scores,
+    Bound, Compiled, Count, Multipliers, Problem, Pushes, Surrogate, Tally, Weighted, push_scores,
+    tally_scores,
 };
 use fairgame::table::{Table, Values};
 use proptest::prelude::*;
@@ -276,7 +277,8 @@ proptest! {
         let compiled = bound.compile(&table, Some(&case.weights)).unwrap();
         let losses = compiled.losses();
         let mut pushes = Pushes::default();
-        losses.pushes(by, &[lambda], &mut pushes);
+        let lambda_of = Multipliers { objective: by, constraints: vec![lambda] };
+        losses.pushes(&lambda_of, &mut pushes);
         let pushes = losses.push_cells(&pushes);
         prop_assert!(pushes.iter().all(|push| push.down >= 0.0 && push.up >= 0.0));
         let mut slopes = vec![0.0; case.scores.len()];

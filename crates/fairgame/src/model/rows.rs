@@ -70,6 +70,12 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The places of all rows in the features.
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + 'a {
+        let rows = *self;
+        (0..rows.len()).map(move |index| rows.place(index))
+    }
+
     /// The numbers of the row at `index`.
     #[inline]
     pub(super) fn values(&self, index: usize) -> &'a [f32] {

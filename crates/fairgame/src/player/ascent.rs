@@ -3,8 +3,9 @@
 //! λ ← Π(λ + η·ℓ), with λ ∈ R₊^m, or in the baseline's {λ ∈ R₊^m : ‖λ‖₁ ≤ R}; the objective counts 1.
 //! With Adam, the step is Adam's, as in the paper's experiments.
 
-use super::{ConstraintPlayer, Multipliers};
+use super::ConstraintPlayer;
 use crate::optimize::{Memory, Optimizer};
+use crate::rate::Multipliers;
 
 /// Ascent on the multipliers of a Lagrangian.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,17 +12,10 @@
 mod ascent;
 mod swap_regret;
 
+use crate::rate::Multipliers;
+
 pub use ascent::Ascent;
 pub use swap_regret::{Start, SwapRegret, SwapRegretSpec, Update};
-
-/// What the constraint player plays: how much the objective and each constraint count.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Multipliers {
-    /// λ₁ of the paper's simplex, or 1 for a Lagrangian.
-    pub objective: f64,
-    /// One for each constraint.
-    pub constraints: Vec<f64>,
-}
 
 /// The player that enforces the constraints.
 pub trait ConstraintPlayer: Send {

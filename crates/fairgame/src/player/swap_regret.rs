@@ -20,7 +20,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConstraintPlayer, Multipliers};
+use super::ConstraintPlayer;
+use crate::rate::Multipliers;
 
 /// How the player starts and learns.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -119,6 +119,15 @@ impl Loss {
     }
 }
 
+/// λ: how much the objective and each constraint count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Multipliers {
+    /// λ₁ of the paper's simplex, or 1 for a Lagrangian.
+    pub objective: f64,
+    /// One for each constraint.
+    pub constraints: Vec<f64>,
+}
+
 /// How hard each event pushes, for one λ; [`Losses::push`] adds up those of a cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pushes {
@@ -190,16 +199,17 @@ impl Losses {
         }
     }
 
-    /// How hard `objective`·ℓ̃₀ + Σ_i `lambda`_i·ℓ̃_i pushes each event.
+    /// How hard the Lagrangian, the losses times `lambda`, pushes each event.
     ///
     /// # Panics
     /// If there is not one multiplier for each constraint.
-    pub fn pushes(&self, objective: f64, lambda: &[f64], pushes: &mut Pushes) {
+    pub fn pushes(&self, lambda: &Multipliers, pushes: &mut Pushes) {
+        let Multipliers { objective, constraints: lambda } = lambda;
         assert_eq!(lambda.len(), self.constraints.len(), "one multiplier for each constraint");
         pushes.events.clear();
         pushes.events.resize(self.events, (0.0, 0.0));
         let losses = std::iter::once(&self.objective).chain(&self.constraints);
-        for (loss, &by) in losses.zip(std::iter::once(&objective).chain(lambda)) {
+        for (loss, &by) in losses.zip(std::iter::once(objective).chain(lambda)) {
             if by != 0.0 {
                 for term in &loss.terms {
                     let (down, up) = &mut pushes.events[term.event as usize];

@@ -47,7 +47,7 @@ mod tally;
 
 pub use bind::{Bound, BoundConstraint, Weighted};
 pub use compile::Compiled;
-pub use losses::{LossValues, Losses, Pushes};
+pub use losses::{LossValues, Losses, Multipliers, Pushes};
 pub use policy::{POLICIES, Policy};
 pub use problem::{Notice, Problem};
 pub use surrogate::Surrogate;
