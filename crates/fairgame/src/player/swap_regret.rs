@@ -46,7 +46,7 @@ impl Default for SwapRegretSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
-    /// As in the pseudocode: log M[i][j] grows by η·Δ_i·λ_j.
+    /// As in the pseudocode: `log M[i][j]` grows by η·Δ_i·λ_j.
     Multiplicative {
         /// η.
         step: f64,
