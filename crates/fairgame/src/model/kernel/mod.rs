@@ -1,0 +1,139 @@
+//! The inner loops, compiled twice: for any machine, and for those with AVX2.
+//!
+//! Both copies come from the same source, over vectors of eight lanes that only add, multiply and
+//! compare. Neither fuses a multiplication with an addition, so they give the same bits, on every
+//! machine; which of them runs is decided at run time. The matrix product is here too, because one that
+//! is not ours allocates, and adds up in an order of its own.
+//!
+//! This is the only module with unsafe code: to use AVX2 after asking whether the machine has it, and to
+//! prefetch.
+#![allow(unsafe_code)]
+
+mod network;
+mod product;
+mod vector;
+
+use super::rows::Rows;
+use vector::Vector;
+
+pub(super) use network::{Backward, Forward, Layer};
+pub(super) use product::{Product, ProductBack};
+
+/// How many floats are worked on at once.
+pub(super) const LANES: usize = 8;
+
+/// How many rows ahead of use a row is fetched.
+const AHEAD: usize = 12;
+
+/// A code as it is stored.
+pub(super) trait Code: Copy + Send + Sync {
+    fn index(self) -> usize;
+}
+
+impl Code for u16 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl Code for u32 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Which copy of the loops runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Path {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+}
+
+impl Path {
+    /// The fastest that this machine has.
+    #[inline]
+    pub(super) fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            return Path::Avx2;
+        }
+        Path::Portable
+    }
+}
+
+/// A loop over rows, for any vectors.
+pub(super) trait Kernel {
+    fn run<V: Vector>(self);
+}
+
+/// Runs a loop on the path that is asked for.
+pub(super) fn run(path: Path, kernel: impl Kernel) {
+    match path {
+        Path::Portable => kernel.run::<[f32; LANES]>(),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `Path::Avx2` is only made where the machine has AVX2.
+        Path::Avx2 => unsafe { run_avx2(kernel) },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn run_avx2(kernel: impl Kernel) {
+    kernel.run::<std::arch::x86_64::__m256>();
+}
+
+/// The sum of a·b, eight lanes at a time.
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let (a8, b8) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f32 = a8.remainder().iter().zip(b8.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a8.zip(b8) {
+        for lane in 0..LANES {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    lanes.total() + rest
+}
+
+/// Asks for the codes and numbers of a row that comes soon: rows of a minibatch lie anywhere.
+#[inline(always)]
+pub(super) fn fetch_ahead<C: Code>(codes: &[C], rows: Rows<'_>, index: usize) {
+    let ahead = index + AHEAD;
+    if ahead < rows.len() {
+        let place = rows.place(ahead);
+        let (slots, numbers) = (rows.features().slots(), rows.features().numbers());
+        if slots > 0 {
+            prefetch(&codes[place * slots]);
+            prefetch(&codes[place * slots + slots - 1]);
+        }
+        if numbers > 0 {
+            prefetch(&rows.features().values()[place * numbers]);
+        }
+    }
+}
+
+#[inline(always)]
+fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing, and the address is that of a reference.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
+}
+
+/// Calls `run` with the codes in the width they are stored in.
+macro_rules! with_codes {
+    ($codes:expr, $name:ident => $run:expr) => {
+        match $codes {
+            crate::encode::Codes::Narrow($name) => $run,
+            crate::encode::Codes::Wide($name) => $run,
+        }
+    };
+}
+pub(super) use with_codes;
