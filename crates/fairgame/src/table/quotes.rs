@@ -74,7 +74,8 @@ impl<R: Read> Unspaced<R> {
     }
 
     fn pass_all(&mut self, chunk: &[u8]) {
-        if chunk.contains(&self.grammar.quote) || self.state == State::Quoted {
+        let within = matches!(self.state, State::Quoted | State::QuoteSeen);
+        if within || chunk.contains(&self.grammar.quote) {
             chunk.iter().for_each(|&byte| self.pass(byte));
             return;
         }
@@ -85,14 +86,20 @@ impl<R: Read> Unspaced<R> {
             self.release();
             self.ready.extend_from_slice(through);
             self.line += through.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>();
-            let line = through
-                .iter()
-                .rposition(|&byte| byte == b'\n')
-                .map_or(through, |at| &through[at + 1..]);
             // Only a comment makes the end of a line differ from its beginning.
-            let comment =
-                line.first().copied() == self.grammar.comment && self.grammar.comment.is_some();
-            self.state = if comment { State::Comment } else { State::Plain };
+            let newline = through.iter().rposition(|&byte| byte == b'\n');
+            let begins = newline.is_some() || self.state == State::LineStart;
+            let first = through.get(newline.map_or(0, |newline| newline + 1)).copied();
+            let comment = match self.grammar.comment {
+                Some(comment) if begins => first == Some(comment),
+                _ => self.state == State::Comment && newline.is_none(),
+            };
+            self.state = match (comment, newline) {
+                (true, _) => State::Comment,
+                // What is left begins a line of its own.
+                (false, Some(newline)) if newline + 1 == through.len() => State::LineStart,
+                (false, _) => State::Plain,
+            };
         }
         rest.iter().for_each(|&byte| self.pass(byte));
     }
@@ -188,6 +195,9 @@ mod tests {
             ("a,b\n1,5\" x\n2,\"y\n3,z\n", "a,b\n1,5\" x\n2,\"y\n3,z\n", true),
             ("a,b\n# it's \"open\n1,x\n", "a,b\n# it's \"open\n1,x\n", false),
             ("a,b\n1,\"x\n2,\"y\"\n", "a,b\n1,\"x\n2,\"y\"\n", false),
+            ("a,b\nx #,#y, \"z\n", "a,b\nx #,#y,\"z\n", true),
+            ("a\n# b, c,\"d\n1\n", "a\n# b, c,\"d\n1\n", false),
+            ("\n\n#,\"\n\n\"a\"\n", "\n\n#,\"\n\n\"a\"\n", false),
         ];
         let grammar = Grammar { delimiter: b',', quote: b'"', comment: Some(b'#') };
         for (text, wanted, open) in cases {
