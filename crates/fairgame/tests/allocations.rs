@@ -1,34 +1,13 @@
 //! After the first call, scoring and its way back allocate nothing.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+#[path = "common/counting.rs"]
+mod counting;
 
+use counting::calls;
 use fairgame::encode::{Encoder, EncoderSpec};
 use fairgame::model::{LatticeSpec, Model, ModelSpec, Rows, Tape};
 use fairgame::optimize::{Memory, Optimizer};
 use fairgame::table::{ReadOptions, Source, read};
-
-/// The system's allocator, with its calls counted.
-struct Counting;
-
-static CALLS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        CALLS.fetch_add(1, Relaxed);
-        // SAFETY: the caller's layout.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the block came from the same allocator with the same layout.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn nothing_after_the_first_call() {
@@ -55,9 +34,9 @@ fn nothing_after_the_first_call() {
                 model.project(&mut theta);
             };
             step();
-            let before = CALLS.load(Relaxed);
+            let before = calls();
             (0..10).for_each(|_| step());
-            assert_eq!(CALLS.load(Relaxed) - before, 0, "{spec:?} with {numbers} numbers");
+            assert_eq!(calls() - before, 0, "{spec:?} with {numbers} numbers");
         }
     }
 }

@@ -1,55 +1,21 @@
 //! A million Adult-like rows are read and encoded within 300 MB, and a thousand constraints over a
 //! million rows are compiled within a few bytes a row.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::io::{Read, Write};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+#[path = "common/counting.rs"]
+mod counting;
 
+use std::io::{Read, Write};
 use std::sync::Mutex;
 
+use counting::peak;
 use fairgame::encode::{Encoder, EncoderSpec};
 use fairgame::rate::Problem;
 use fairgame::table::{Category, Column, ReadOptions, Shipped, Source, Table, Values, read};
-
-/// The system's allocator, with the bytes in use and their peak counted.
-struct Counting;
-
-static USED: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        PEAK.fetch_max(USED.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
-        // SAFETY: the caller's layout.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the block came from the same allocator with the same layout.
-        unsafe { System.dealloc(block, layout) }
-    }
-
-    // `realloc` is the default one: allocate, copy, free. Its peak, with the old and the new block
-    // both in use, is the worst that any system can show.
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const ROWS: usize = 1_000_000;
 
 /// One measurement at a time: the counters are the process's.
 static ALONE: Mutex<()> = Mutex::new(());
-
-/// The most bytes in use while `work` runs, beyond those before it.
-fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
-    let before = USED.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let result = work();
-    (PEAK.load(Relaxed) - before, result)
-}
 
 #[test]
 fn a_million_rows_within_300_mb() {

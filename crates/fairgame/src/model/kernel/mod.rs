@@ -5,9 +5,8 @@
 //! machine; which of them runs is decided at run time. The matrix product is here too, because one that
 //! is not ours allocates, and adds up in an order of its own.
 //!
-//! This is the only module with unsafe code: to use AVX2 after asking whether the machine has it, and to
-//! prefetch.
-#![allow(unsafe_code)]
+//! This is the only module with unsafe code: to use AVX2 after asking whether the machine has it
+//! (`vector.rs` and [`run`]), and to prefetch. The loops themselves have none.
 
 mod network;
 mod product;
@@ -70,6 +69,7 @@ pub(super) trait Kernel {
 }
 
 /// Runs a loop on the path that is asked for.
+#[allow(unsafe_code, reason = "AVX2 after asking for it")]
 pub(super) fn run(path: Path, kernel: impl Kernel) {
     match path {
         Path::Portable => kernel.run::<[f32; LANES]>(),
@@ -116,6 +116,7 @@ pub(super) fn fetch_ahead<C: Code>(codes: &[C], rows: Rows<'_>, index: usize) {
 }
 
 #[inline(always)]
+#[allow(unsafe_code, reason = "a prefetch reads nothing")]
 fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,5 +1,5 @@
 //! Eight floats at once, portable or in an AVX2 register: add, multiply, compare, and nothing fused.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "AVX2's own functions")]
 
 use super::LANES;
 
