@@ -53,15 +53,27 @@ impl Batches {
             return;
         }
         let first = u128::from(turn) * self.size as u128;
-        for place in first..first + self.size as u128 {
-            let (epoch, index) = (place / u128::from(self.rows), place % u128::from(self.rows));
-            into.push(self.permuted(epoch as u64, index as u64));
+        let rows = u128::from(self.rows);
+        let (mut epoch, mut index) = ((first / rows) as u64, (first % rows) as u64);
+        let mut key = self.key(epoch);
+        for _ in 0..self.size {
+            into.push(self.permuted(key, index));
+            index += 1;
+            if index == self.rows {
+                (epoch, index) = (epoch + 1, 0);
+                key = self.key(epoch);
+            }
         }
     }
 
-    /// The image of `index` under the epoch's permutation of the rows.
-    fn permuted(&self, epoch: u64, index: u64) -> u32 {
-        let key = mix(mix(self.seed) ^ epoch);
+    /// What chooses the permutation of an epoch.
+    fn key(&self, epoch: u64) -> u64 {
+        mix(mix(self.seed) ^ epoch)
+    }
+
+    /// The image of `index` under the permutation of a key.
+    #[inline]
+    fn permuted(&self, key: u64, index: u64) -> u32 {
         let mask = (1_u64 << self.half) - 1;
         let mut at = index;
         loop {
@@ -118,7 +130,8 @@ mod tests {
         assert_eq!(batch, [429, 777, 897, 937]);
         batches.rows_of(123_456_789, &mut batch);
         assert_eq!(batch, again);
-        assert_ne!(Batches::new(1000, 4, 10).permuted(0, 0), batches.permuted(0, 0));
+        let other = Batches::new(1000, 4, 10);
+        assert_ne!(other.permuted(other.key(0), 0), batches.permuted(batches.key(0), 0));
     }
 
     /// Each row comes first about as often as any other.
@@ -126,7 +139,8 @@ mod tests {
     fn rows_are_drawn_evenly() {
         let mut counts = [0_u32; 10];
         for seed in 0..20_000 {
-            counts[Batches::new(10, 1, seed).permuted(0, 0) as usize] += 1;
+            let batches = Batches::new(10, 1, seed);
+            counts[batches.permuted(batches.key(0), 0) as usize] += 1;
         }
         // Each count has mean 2,000 and standard deviation 42.
         assert!(counts.iter().all(|count| count.abs_diff(2_000) < 210), "{counts:?}");

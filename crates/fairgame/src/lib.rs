@@ -1,7 +1,8 @@
 //! Classifiers trained under data-dependent constraints that hold on unseen data.
 //!
-//! The library reads tables, encodes their columns as compact features, and splits their rows.
-//! Folders follow the way of the data:
+//! Two players play a game: one chooses a model on a training sample, the other enforces constraints on an
+//! independent validation sample (Cotter et al. 2018). [`train::Spec`] is the way in; folders follow the way
+//! of the data:
 //!
 //! - [`table`]: typed columns from CSV, Parquet and Arrow; predicates; seeded splits;
 //! - [`encode`]: encoders fitted on training rows, and the compact [`encode::Features`] they make;
@@ -9,7 +10,10 @@
 //! - [`model`]: linear models, neural networks and calibrated lattices on compact features;
 //! - [`optimize`]: optimizers on flat slices;
 //! - [`sample`], [`batch`]: a dataset as a player sees it: tallies and gradients over rows;
-//! - [`player`]: the constraint players; [`bounds`]: the theorems as numbers;
+//! - [`player`], [`game`], [`algorithm`]: who plays, the loop, and which players make which algorithm;
+//! - [`classifier`]: from a game's models to a stochastic classifier, its decisions and its file;
+//! - [`train`]: all of it in one call; [`archive`]: the file of models and checkpoints;
+//! - [`bounds`]: the theorems as numbers;
 //! - [`preset`]: the preparation of each shipped dataset that the paper's experiments use.
 //!
 //! Nothing here prints, reads a clock, or keeps global state; every failure is an [`Error`] that
@@ -35,10 +39,14 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod algorithm;
+pub mod archive;
 pub mod batch;
 pub mod bounds;
+pub mod classifier;
 pub mod encode;
 mod error;
+pub mod game;
 pub mod model;
 pub mod optimize;
 pub mod player;
@@ -47,6 +55,8 @@ pub mod random;
 pub mod rate;
 pub mod sample;
 pub mod table;
+pub mod train;
+mod wide;
 
 pub use error::{Error, ErrorKind, Remedy, Result, nearest};
 

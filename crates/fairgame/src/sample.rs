@@ -2,22 +2,28 @@
 //!
 //! A sample brings together what knows nothing of each other: a model that scores features, and losses
 //! over cells. The two questions are [`Sample::tally`], how rows are decided under θ, and
-//! [`Sample::gradient`], the slope in θ of λ₁·ℓ̃₀ + Σ_i λ_{i+1}·ℓ̃_i. Over a minibatch both are estimates,
-//! scaled by the rows there are over the rows in the batch; denominators are those of the whole sample.
+//! [`Sample::gradient`], the slope in θ of λ₁·ℓ̃₀ + Σ_i λ_{i+1}·ℓ̃_i; [`Sample::measure`] is the first for
+//! those who need the losses alone. Over a minibatch all are estimates, scaled by the rows there are over
+//! the rows in the batch; denominators are those of the whole sample.
 //!
-//! Over all rows, blocks of a fixed size are tallied by several threads and added up in the order of the
-//! rows, so the result does not depend on how many threads there are.
+//! Over all rows, chunks of a fixed size are summed by as many threads as the [`Work`] has, and added up
+//! in the order of the rows, so that the result does not depend on how many threads there are.
 
+use std::ops::Range;
 use std::thread;
 
 use crate::encode::Features;
 use crate::model::{AnyModel, Model, Rows, Tape};
 use crate::rate::{
-    Compiled, Losses, Multipliers, Push, Pushes, Surrogate, Tally, push_scores, tally_scores,
+    Compiled, Count, LossValues, Losses, Multipliers, Push, Pushes, Side, Sums, Surrogate, Tally,
+    push_scores, tally_scores,
 };
 
-/// Rows that are scored at a time when all of them are.
+/// Rows that are scored at a time when all of them are: what a model works on stays in cache.
 const BLOCK: usize = 1024;
+
+/// Rows that one thread sums before the sums are added up.
+const CHUNK: usize = 16 * BLOCK;
 
 /// A dataset, the model that scores it and the problem it is measured by.
 #[derive(Debug, Clone, Copy)]
@@ -43,22 +49,54 @@ pub enum Batch<'a> {
     Rows(&'a [u32]),
 }
 
-/// Space to answer in; it grows to what is needed, and then no more.
-#[derive(Debug, Clone, Default)]
+/// Space to answer in, and how many threads may; it grows to what is needed, and then no more.
+#[derive(Debug, Clone)]
 pub struct Work {
+    pushes: Pushes,
+    /// One for each thread.
+    lanes: Vec<Lane>,
+}
+
+/// The space of one thread.
+#[derive(Debug, Clone, Default)]
+struct Lane {
     tape: Tape,
     scores: Vec<f32>,
     slopes: Vec<f32>,
     cells: Vec<u32>,
     weights: Vec<f32>,
-    pushes: Pushes,
     push_of: Vec<Push>,
+    sums: Sums,
+    gradient: Vec<f32>,
+}
+
+impl Work {
+    /// Space for that many threads, and for at least one.
+    pub fn new(threads: usize) -> Self {
+        Work { pushes: Pushes::default(), lanes: vec![Lane::default(); threads.max(1)] }
+    }
+
+    /// How many threads there may be.
+    pub fn threads(&self) -> usize {
+        self.lanes.len()
+    }
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Work::new(1)
+    }
 }
 
 impl<'a> Sample<'a> {
     /// The losses over this sample.
     pub fn losses(&self) -> &'a Losses {
         self.compiled.losses()
+    }
+
+    /// How many parameters its model has.
+    pub fn params(&self) -> usize {
+        self.model.params()
     }
 
     /// How many rows there are.
@@ -79,77 +117,74 @@ impl<'a> Sample<'a> {
         surrogates: bool,
         work: &mut Work,
     ) -> Tally {
+        let surrogate = surrogates.then_some(self.surrogate);
+        let add = |rows: Rows<'_>, lane: &mut Lane, tally: &mut Tally| {
+            self.score(theta, rows, lane);
+            let weights = self.weights.map(|_| lane.weights.as_slice());
+            tally_scores(&lane.cells, weights, &lane.scores, surrogate, tally);
+        };
         let mut tally = Tally::new(self.losses().cells());
         match batch {
             Batch::Rows(list) => {
-                self.tally_rows(
-                    theta,
-                    Rows::list(self.features, list),
-                    surrogates,
-                    work,
-                    &mut tally,
-                );
-                tally.scale(self.rows() as f64 / list.len().max(1) as f64);
+                add(Rows::list(self.features, list), &mut work.lanes[0], &mut tally);
+                tally.scale(self.scale(list));
             }
-            Batch::All => {
-                for start in (0..self.rows()).step_by(BLOCK) {
-                    tally += &self.tally_block(theta, start, surrogates, work);
-                }
-            }
+            Batch::All => self.each_chunk(
+                &mut work.lanes,
+                |range, lane| {
+                    let mut part = Tally::new(self.losses().cells());
+                    blocks(range).for_each(|block| {
+                        add(Rows::range(self.features, block), lane, &mut part);
+                    });
+                    part
+                },
+                |part, _| tally += &part,
+            ),
         }
         tally
     }
 
-    /// The tally of all rows, by several threads: the same bits for any number of them.
+    /// ℓ₀ … ℓ_m under θ, or their proxies; of a minibatch, as scaled to all rows.
     ///
     /// # Panics
     /// As [`Sample::tally`].
-    pub fn tally_all(&self, theta: &[f32], surrogates: bool, threads: usize) -> Tally {
-        let starts: Vec<usize> = (0..self.rows()).step_by(BLOCK).collect();
-        let mut tally = Tally::new(self.losses().cells());
-        let mut works = vec![Work::default(); threads.max(1)];
-        for wave in starts.chunks(works.len()) {
-            let parts: Vec<Tally> = thread::scope(|scope| {
-                let running: Vec<_> = wave
-                    .iter()
-                    .zip(&mut works)
-                    .map(|(&start, work)| {
-                        scope.spawn(move || self.tally_block(theta, start, surrogates, work))
-                    })
-                    .collect();
-                running
-                    .into_iter()
-                    .map(|part| {
-                        part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                    })
-                    .collect()
-            });
-            parts.iter().for_each(|part| tally += part);
-        }
-        tally
-    }
-
-    fn tally_block(&self, theta: &[f32], start: usize, surrogates: bool, work: &mut Work) -> Tally {
-        let mut tally = Tally::new(self.losses().cells());
-        let rows = Rows::range(self.features, start..self.rows().min(start + BLOCK));
-        self.tally_rows(theta, rows, surrogates, work, &mut tally);
-        tally
-    }
-
-    fn tally_rows(
+    pub fn measure(
         &self,
         theta: &[f32],
-        rows: Rows<'_>,
-        surrogates: bool,
+        batch: Batch<'_>,
+        side: Side,
         work: &mut Work,
-        tally: &mut Tally,
+        values: &mut LossValues,
     ) {
-        work.scores.resize(rows.len(), 0.0);
-        self.model.score(theta, rows, &mut work.tape, &mut work.scores);
-        self.gather(rows, work);
-        let weights = self.weights.map(|_| work.weights.as_slice());
-        let surrogate = surrogates.then_some(self.surrogate);
-        tally_scores(&work.cells, weights, &work.scores, surrogate, tally);
+        let Batch::Rows(list) = batch else {
+            let tally = self.tally(theta, Batch::All, side == Side::Proxy, work);
+            *values = match side {
+                Side::Exact => self.losses().exact(&tally),
+                Side::Proxy => self.losses().proxy(&tally),
+            };
+            return;
+        };
+        let lane = &mut work.lanes[0];
+        self.score(theta, Rows::list(self.features, list), lane);
+        let Lane { cells, scores, weights, sums, .. } = lane;
+        let rows = cells.iter().zip(&*scores).enumerate().map(|(index, (&cell, &score))| {
+            let weight = f64::from(if weights.is_empty() { 1.0 } else { weights[index] });
+            let h = |score: f32| f64::from(self.surrogate.value(score));
+            let count = match side {
+                Side::Exact => {
+                    let positive = if score > 0.0 { weight } else { 0.0 };
+                    Count { weight, positive, above: 0.0, below: 0.0 }
+                }
+                Side::Proxy => Count {
+                    weight,
+                    positive: 0.0,
+                    above: weight * h(score),
+                    below: weight * h(-score),
+                },
+            };
+            (cell, count)
+        });
+        self.losses().rows(side, rows, self.scale(list), sums, values);
     }
 
     /// Adds the gradient in θ of λ₁·ℓ̃₀ + Σ_i λ_{i+1}·ℓ̃_i to `gradient`.
@@ -164,18 +199,31 @@ impl<'a> Sample<'a> {
         work: &mut Work,
         gradient: &mut [f32],
     ) {
-        self.losses().pushes(multipliers, &mut work.pushes);
+        let Work { pushes, lanes } = work;
+        self.losses().pushes(multipliers, pushes);
+        let pushes = &*pushes;
         match batch {
             Batch::Rows(list) => {
-                let scale = self.rows() as f32 / list.len().max(1) as f32;
-                self.gradient_rows(theta, Rows::list(self.features, list), scale, work, gradient);
+                let (rows, scale) = (Rows::list(self.features, list), self.scale(list) as f32);
+                self.gradient_rows(theta, rows, pushes, scale, &mut lanes[0], gradient);
             }
-            Batch::All => {
-                for start in (0..self.rows()).step_by(BLOCK) {
-                    let rows = Rows::range(self.features, start..self.rows().min(start + BLOCK));
-                    self.gradient_rows(theta, rows, 1.0, work, gradient);
-                }
-            }
+            Batch::All => self.each_chunk(
+                lanes,
+                |range, lane| {
+                    let mut part = std::mem::take(&mut lane.gradient);
+                    part.clear();
+                    part.resize(theta.len(), 0.0);
+                    blocks(range).for_each(|block| {
+                        let rows = Rows::range(self.features, block);
+                        self.gradient_rows(theta, rows, pushes, 1.0, lane, &mut part);
+                    });
+                    part
+                },
+                |part, lane| {
+                    gradient.iter_mut().zip(&part).for_each(|(slope, part)| *slope += part);
+                    lane.gradient = part;
+                },
+            ),
         }
     }
 
@@ -183,40 +231,88 @@ impl<'a> Sample<'a> {
         &self,
         theta: &[f32],
         rows: Rows<'_>,
+        pushes: &Pushes,
         scale: f32,
-        work: &mut Work,
+        lane: &mut Lane,
         gradient: &mut [f32],
     ) {
-        work.scores.resize(rows.len(), 0.0);
-        work.slopes.resize(rows.len(), 0.0);
-        self.model.score(theta, rows, &mut work.tape, &mut work.scores);
-        self.gather(rows, work);
+        self.score(theta, rows, lane);
         // The pushes of the rows' own cells, and of no others: there may be more cells than rows.
-        work.push_of.clear();
-        for cell in &mut work.cells {
-            let push = self.losses().push(&work.pushes, *cell as usize);
-            work.push_of.push(Push { down: push.down * scale, up: push.up * scale });
-            *cell = work.push_of.len() as u32 - 1;
+        lane.push_of.clear();
+        for cell in &mut lane.cells {
+            let push = self.losses().push(pushes, *cell as usize);
+            lane.push_of.push(Push { down: push.down * scale, up: push.up * scale });
+            *cell = lane.push_of.len() as u32 - 1;
         }
-        let weights = self.weights.map(|_| work.weights.as_slice());
+        lane.slopes.resize(rows.len(), 0.0);
+        let weights = self.weights.map(|_| lane.weights.as_slice());
         push_scores(
-            &work.cells,
+            &lane.cells,
             weights,
-            &work.scores,
-            &work.push_of,
+            &lane.scores,
+            &lane.push_of,
             self.surrogate,
-            &mut work.slopes,
+            &mut lane.slopes,
         );
-        self.model.pullback(theta, rows, &mut work.tape, &work.slopes, gradient);
+        self.model.pullback(theta, rows, &mut lane.tape, &lane.slopes, gradient);
     }
 
-    /// The cells and weights of rows, side by side.
-    fn gather(&self, rows: Rows<'_>, work: &mut Work) {
-        work.cells.clear();
-        work.cells.extend(rows.places().map(|row| self.compiled.cells()[row]));
-        work.weights.clear();
+    /// The scores of rows, and beside them their cells and weights.
+    fn score(&self, theta: &[f32], rows: Rows<'_>, lane: &mut Lane) {
+        lane.cells.clear();
+        lane.cells.extend(rows.places().map(|row| self.compiled.cells()[row]));
+        lane.weights.clear();
         if let Some(weights) = self.weights {
-            work.weights.extend(rows.places().map(|row| weights[row]));
+            lane.weights.extend(rows.places().map(|row| weights[row]));
+        }
+        // While the model works.
+        self.losses().fetch(&lane.cells);
+        lane.scores.resize(rows.len(), 0.0);
+        self.model.score(theta, rows, &mut lane.tape, &mut lane.scores);
+    }
+
+    /// How many rows each row of a minibatch stands for.
+    fn scale(&self, list: &[u32]) -> f64 {
+        self.rows() as f64 / list.len().max(1) as f64
+    }
+
+    /// Sums chunks of all rows, as many at a time as there are lanes, and adds them up in order.
+    fn each_chunk<T: Send>(
+        &self,
+        lanes: &mut [Lane],
+        sum: impl Fn(Range<usize>, &mut Lane) -> T + Sync,
+        mut add: impl FnMut(T, &mut Lane),
+    ) {
+        let rows = self.rows();
+        let chunk = |start: usize| start..rows.min(start + CHUNK);
+        let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
+        for wave in starts.chunks(lanes.len()) {
+            if let [start] = wave {
+                let part = sum(chunk(*start), &mut lanes[0]);
+                add(part, &mut lanes[0]);
+                continue;
+            }
+            let parts: Vec<T> = thread::scope(|scope| {
+                let running: Vec<_> = wave
+                    .iter()
+                    .zip(&mut *lanes)
+                    .map(|(&start, lane)| {
+                        let (sum, range) = (&sum, chunk(start));
+                        scope.spawn(move || sum(range, lane))
+                    })
+                    .collect();
+                let joined = running.into_iter().map(thread::ScopedJoinHandle::join);
+                joined
+                    .map(|part| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                    .collect()
+            });
+            parts.into_iter().zip(&mut *lanes).for_each(|(part, lane)| add(part, lane));
         }
     }
+}
+
+/// A range of rows in blocks.
+fn blocks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(BLOCK).map(move |start| start..end.min(start + BLOCK))
 }

@@ -47,7 +47,7 @@ fn one_two_and_eight_threads_give_the_same_bits() {
     let theta = adult.model.initial(3);
     let alone = sample.tally(&theta, Batch::All, true, &mut Work::default());
     for threads in [1, 2, 8] {
-        let tally = sample.tally_all(&theta, true, threads);
+        let tally = sample.tally(&theta, Batch::All, true, &mut Work::new(threads));
         let bits = |tally: &fairgame::rate::Tally| -> Vec<[u64; 4]> {
             let each = |c: &fairgame::rate::Count| [c.weight, c.positive, c.above, c.below];
             tally.counts.iter().map(|count| each(count).map(f64::to_bits)).collect()

@@ -4,6 +4,8 @@
 //! With Adam, the step is Adam's, as in the paper's experiments.
 
 use super::ConstraintPlayer;
+use crate::Result;
+use crate::archive::{Arrays, Numbers};
 use crate::optimize::{Memory, Optimizer};
 use crate::rate::Multipliers;
 
@@ -13,9 +15,9 @@ pub struct Ascent {
     optimizer: Optimizer,
     /// R, or `None` for all of R₊^m.
     radius: Option<f64>,
-    lambda: Vec<f32>,
-    memory: Memory,
-    descent: Vec<f32>,
+    memory: Memory<f64>,
+    descent: Vec<f64>,
+    /// λ, beside the objective's 1.
     played: Multipliers,
 }
 
@@ -25,7 +27,6 @@ impl Ascent {
         Ascent {
             optimizer,
             radius,
-            lambda: vec![0.0; constraints],
             memory: Memory::default(),
             descent: vec![0.0; constraints],
             played: Multipliers { objective: 1.0, constraints: vec![0.0; constraints] },
@@ -34,29 +35,41 @@ impl Ascent {
 }
 
 impl ConstraintPlayer for Ascent {
-    fn play(&mut self) -> &Multipliers {
-        for (played, lambda) in self.played.constraints.iter_mut().zip(&self.lambda) {
-            *played = f64::from(*lambda);
-        }
+    fn play(&self) -> &Multipliers {
         &self.played
     }
 
     fn learn(&mut self, losses: &[f64]) {
-        assert_eq!(losses.len(), self.lambda.len(), "one loss for each constraint");
+        let lambda = &mut self.played.constraints;
+        assert_eq!(losses.len(), lambda.len(), "one loss for each constraint");
         // The optimizers descend, so they are given what to descend.
-        self.descent.iter_mut().zip(losses).for_each(|(slope, loss)| *slope = -*loss as f32);
-        self.memory.step(&self.optimizer, &mut self.lambda, &self.descent);
-        self.lambda.iter_mut().for_each(|lambda| *lambda = lambda.max(0.0));
+        self.descent.iter_mut().zip(losses).for_each(|(slope, loss)| *slope = -loss);
+        self.memory.step(&self.optimizer, lambda, &self.descent);
+        lambda.iter_mut().for_each(|lambda| *lambda = lambda.max(0.0));
         if let Some(radius) = self.radius {
-            into_ball(&mut self.lambda, radius as f32);
+            into_ball(lambda, radius);
         }
+    }
+
+    fn save(&self) -> Arrays {
+        let mut arrays = Arrays::default();
+        self.memory.save(&mut arrays);
+        arrays.put("lambda", Numbers::F64(self.played.constraints.clone()));
+        arrays
+    }
+
+    fn load(&mut self, mut arrays: Arrays) -> Result<()> {
+        let constraints = self.played.constraints.len();
+        self.memory = Memory::load(&mut arrays, &self.optimizer, constraints)?;
+        self.played.constraints = arrays.take_f64("lambda", constraints)?;
+        Ok(())
     }
 }
 
 /// The nearest point with non-negative items that add up to at most `radius` (Duchi et al. 2008): each
 /// item less a threshold, and at least 0.
-fn into_ball(lambda: &mut [f32], radius: f32) {
-    if lambda.iter().sum::<f32>() <= radius {
+fn into_ball(lambda: &mut [f64], radius: f64) {
+    if lambda.iter().sum::<f64>() <= radius {
         return;
     }
     let mut sorted = lambda.to_vec();
@@ -64,7 +77,7 @@ fn into_ball(lambda: &mut [f32], radius: f32) {
     let (mut sum, mut threshold) = (0.0, 0.0);
     for (before, item) in sorted.iter().enumerate() {
         sum += item;
-        let candidate = (sum - radius) / (before + 1) as f32;
+        let candidate = (sum - radius) / (before + 1) as f64;
         if *item > candidate {
             threshold = candidate;
         }
@@ -84,7 +97,7 @@ mod tests {
         player.learn(&[0.2, -0.4]);
         player.learn(&[0.2, -0.4]);
         let played = player.play();
-        assert!((played.constraints[0] - 0.2).abs() < 1e-6 && played.constraints[1] == 0.0);
+        assert!((played.constraints[0] - 0.2).abs() < 1e-12 && played.constraints[1] == 0.0);
         assert_eq!(played.objective, 1.0);
     }
 
@@ -93,20 +106,20 @@ mod tests {
     fn the_ball() {
         let mut stream = Stream::new(4, "ball");
         for _ in 0..200 {
-            let point: Vec<f32> = (0..5).map(|_| (stream.unit() * 3.0) as f32).collect();
+            let point: Vec<f64> = (0..5).map(|_| stream.unit() * 3.0).collect();
             let mut projected = point.clone();
             into_ball(&mut projected, 2.0);
-            let sum: f32 = projected.iter().sum();
-            assert!(sum <= 2.0 + 1e-5 && projected.iter().all(|&item| item >= 0.0));
-            let distance = |other: &[f32]| -> f32 {
+            let sum: f64 = projected.iter().sum();
+            assert!(sum <= 2.0 + 1e-9 && projected.iter().all(|&item| item >= 0.0));
+            let distance = |other: &[f64]| -> f64 {
                 point.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum()
             };
             for _ in 0..50 {
                 let draw: Vec<f64> = (0..5).map(|_| -stream.unit().max(1e-9).ln()).collect();
                 let total: f64 = draw.iter().sum();
                 let scale = 2.0 * stream.unit() / total;
-                let other: Vec<f32> = draw.iter().map(|x| (x * scale) as f32).collect();
-                assert!(distance(&projected) <= distance(&other) + 1e-5);
+                let other: Vec<f64> = draw.iter().map(|x| x * scale).collect();
+                assert!(distance(&projected) <= distance(&other) + 1e-9);
             }
         }
     }

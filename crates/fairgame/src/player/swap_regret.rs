@@ -10,25 +10,34 @@
 //! ([`crate::bounds::swap_regret_step`]) its average swap regret after T turns is at most
 //! 2·B·√((m+1)·ln(m+1)/T).
 //!
-//! M is kept as logarithms, because the exponents only ever grow. Departures from the pseudocode, each a
-//! choice of [`SwapRegretSpec`]: Adam on log M in place of the plain step, as the paper's experiments do;
-//! a start in which the objective has most of the weight; a floor under the entries of M, below which
-//! a constraint that was met for long would take as long to be heard again.
+//! M is kept as logarithms, because the exponents only ever grow; there the update is a plain step along
+//! Δλᵀ. Departures from the pseudocode, each a choice of [`SwapRegretSpec`]: Adam on log M in place of the
+//! plain step, as the paper's experiments do; a start in which the objective has most of the weight; a
+//! floor under the entries of M, below which a constraint that was met for long would take as long to be
+//! heard again.
 //!
 //! The fixed point is found by the elimination of Grassmann, Taksar and Heyman (1985), which subtracts
-//! nothing and so loses no digits, and has no tolerance to tune.
+//! nothing and so loses no digits, and has no tolerance to tune. It takes (m+1)³/3 steps. From
+//! [`LARGE`] on, the last turn's λ is first tried as a start: M moves little in a turn, so that λ ← Mλ,
+//! at (m+1)² each time, mostly ends after a few times where rounding moves it no more.
 
 use serde::{Deserialize, Serialize};
 
 use super::ConstraintPlayer;
+use crate::Result;
+use crate::archive::{Arrays, Numbers};
+use crate::optimize::{Memory, Optimizer};
 use crate::rate::Multipliers;
+
+/// The size of M from which on the last fixed point is tried first.
+const LARGE: usize = 64;
 
 /// How the player starts and learns.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SwapRegretSpec {
-    /// How M moves.
-    pub update: Update,
+    /// How log M moves: plain steps are the pseudocode's multiplicative updates of M.
+    pub optimizer: Optimizer,
     /// Where M starts.
     pub start: Start,
     /// Entries of M are at least this over m + 1.
@@ -38,24 +47,26 @@ pub struct SwapRegretSpec {
 impl Default for SwapRegretSpec {
     /// As in the paper's experiments: Adam with a step of 0.001, a uniform start, a floor of 0.001.
     fn default() -> Self {
-        SwapRegretSpec { update: Update::Adam { step: 1e-3 }, start: Start::Uniform, floor: 1e-3 }
+        SwapRegretSpec { optimizer: Optimizer::default(), start: Start::Uniform, floor: 1e-3 }
     }
 }
 
-/// How M moves.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Update {
-    /// As in the pseudocode: `log M[i][j]` grows by η·Δ_i·λ_j.
-    Multiplicative {
-        /// η.
-        step: f64,
-    },
-    /// Adam on log M, with the defaults of its paper but for the step.
-    Adam {
-        /// η.
-        step: f64,
-    },
+impl SwapRegretSpec {
+    /// The player of the theorems: multiplicative updates with step η, from uniform, without a floor.
+    pub fn multiplicative(step: f64) -> Self {
+        SwapRegretSpec { optimizer: Optimizer::sgd(step), start: Start::Uniform, floor: 0.0 }
+    }
+
+    /// Refuses settings that no game can be played with.
+    pub fn check(&self) -> Result<()> {
+        self.optimizer.check()?;
+        if (0.0..1.0).contains(&self.floor) {
+            return Ok(());
+        }
+        let message = format!("a floor of {} under the constraint player's matrix", self.floor);
+        Err(crate::Error::new(crate::ErrorKind::Settings, message)
+            .help("give a number from 0 to below 1"))
+    }
 }
 
 /// Where M starts.
@@ -69,24 +80,22 @@ pub enum Start {
 }
 
 /// Multiplicative weights on a left-stochastic matrix.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SwapRegret {
     spec: SwapRegretSpec,
     size: usize,
     /// log M, column by column.
     log: Vec<f64>,
-    /// Adam's moments, empty for plain updates, and the turns taken.
-    mean: Vec<f64>,
-    square: Vec<f64>,
-    turns: u64,
-    #[serde(skip, default = "nothing")]
+    /// M.
+    matrix: Vec<f64>,
+    memory: Memory<f64>,
+    /// −Δλᵀ, for optimizers that descend.
+    slopes: Vec<f64>,
+    /// λ, the objective's weight first.
+    lambda: Vec<f64>,
     played: Multipliers,
-    #[serde(skip)]
+    /// Space to find the fixed point in.
     work: Vec<f64>,
-}
-
-fn nothing() -> Multipliers {
-    Multipliers { objective: 1.0, constraints: Vec::new() }
 }
 
 impl SwapRegret {
@@ -101,18 +110,15 @@ impl SwapRegret {
                 column[1..].fill(others);
             }
         }
-        let moments = match spec.update {
-            Update::Multiplicative { .. } => 0,
-            Update::Adam { .. } => log.len(),
-        };
         let mut player = SwapRegret {
             spec,
             size,
+            matrix: log.clone(),
+            slopes: vec![0.0; log.len()],
             log,
-            mean: vec![0.0; moments],
-            square: vec![0.0; moments],
-            turns: 0,
-            played: nothing(),
+            memory: Memory::default(),
+            lambda: vec![1.0 / size as f64; size],
+            played: Multipliers { objective: 0.0, constraints: vec![0.0; constraints] },
             work: Vec::new(),
         };
         player.renormalise();
@@ -121,91 +127,119 @@ impl SwapRegret {
 
     /// The entry of row i and column j of M.
     pub fn entry(&self, row: usize, column: usize) -> f64 {
-        self.log[column * self.size + row].exp()
+        self.matrix[column * self.size + row]
     }
 
-    /// Makes each column a distribution again, with no entry below the floor.
+    /// Makes each column a distribution again, with no entry below the floor, and λ its fixed point.
     fn renormalise(&mut self) {
         let floor = (self.spec.floor / self.size as f64).ln();
-        for column in self.log.chunks_exact_mut(self.size) {
-            normalise(column);
+        let columns = self.log.chunks_exact_mut(self.size);
+        for (column, into) in columns.zip(self.matrix.chunks_exact_mut(self.size)) {
+            normalise(column, into);
             if column.iter().any(|&entry| entry < floor) {
                 column.iter_mut().for_each(|entry| *entry = entry.max(floor));
-                normalise(column);
+                normalise(column, into);
             }
         }
+        if self.size < LARGE || !settle(&self.matrix, &mut self.lambda, &mut self.work) {
+            self.work.clear();
+            self.work.extend_from_slice(&self.matrix);
+            fixed_point(&mut self.work, &mut self.lambda);
+        }
+        self.played.objective = self.lambda[0];
+        self.played.constraints.copy_from_slice(&self.lambda[1..]);
     }
 }
 
-/// Subtracts log Σ exp, so that the exponentials add up to 1.
-fn normalise(column: &mut [f64]) {
+/// Subtracts log Σ exp, so that the exponentials, which are written to `into`, add up to 1.
+fn normalise(column: &mut [f64], into: &mut [f64]) {
     let most = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = column.iter().map(|entry| (entry - most).exp()).sum();
+    let mut sum = 0.0;
+    for (entry, into) in column.iter().zip(&mut *into) {
+        *into = (entry - most).exp();
+        sum += *into;
+    }
     let shift = most + sum.ln();
-    column.iter_mut().for_each(|entry| *entry -= shift);
+    for (entry, into) in column.iter_mut().zip(into) {
+        *entry -= shift;
+        *into /= sum;
+    }
 }
 
 impl ConstraintPlayer for SwapRegret {
-    fn play(&mut self) -> &Multipliers {
-        self.work.clear();
-        self.work.extend(self.log.iter().map(|entry| entry.exp()));
-        let lambda = fixed_point(&mut self.work, self.size);
-        self.played.objective = lambda[0];
-        self.played.constraints.clear();
-        self.played.constraints.extend_from_slice(&lambda[1..]);
+    fn play(&self) -> &Multipliers {
         &self.played
     }
 
     fn learn(&mut self, losses: &[f64]) {
         assert_eq!(losses.len() + 1, self.size, "one loss for each constraint");
-        if self.played.constraints.len() != losses.len() {
-            self.play();
+        for (column, by) in self.slopes.chunks_exact_mut(self.size).zip(&self.lambda) {
+            // Row 0, the objective's, has Δ = 0: only renormalising moves it.
+            column[1..].iter_mut().zip(losses).for_each(|(slope, loss)| *slope = -loss * by);
         }
-        self.turns += 1;
-        let lambda = |j: usize| match j {
-            0 => self.played.objective,
-            j => self.played.constraints[j - 1],
-        };
-        // Row 0, the objective's, has Δ = 0: only renormalising moves it.
-        let delta = |i: usize| if i == 0 { 0.0 } else { losses[i - 1] };
-        match self.spec.update {
-            Update::Multiplicative { step } => {
-                for (j, column) in self.log.chunks_exact_mut(self.size).enumerate() {
-                    let by = step * lambda(j);
-                    column.iter_mut().enumerate().for_each(|(i, entry)| *entry += by * delta(i));
-                }
-            }
-            Update::Adam { step } => {
-                let (momentum, memory, least) = (0.9, 0.999, 1e-8);
-                let turns = self.turns as f64;
-                let step = step / (1.0 - f64::powf(momentum, turns));
-                let spread = 1.0 / (1.0 - f64::powf(memory, turns)).sqrt();
-                for (at, entry) in self.log.iter_mut().enumerate() {
-                    let slope = delta(at % self.size) * lambda(at / self.size);
-                    let (mean, square) = (&mut self.mean[at], &mut self.square[at]);
-                    *mean = momentum * *mean + (1.0 - momentum) * slope;
-                    *square = memory * *square + (1.0 - memory) * slope * slope;
-                    *entry += step * *mean / (square.sqrt() * spread + least);
-                }
-            }
-        }
+        self.memory.step(&self.spec.optimizer, &mut self.log, &self.slopes);
         self.renormalise();
+    }
+
+    fn save(&self) -> Arrays {
+        let mut arrays = Arrays::default();
+        self.memory.save(&mut arrays);
+        arrays.put("log", Numbers::F64(self.log.clone()));
+        arrays.put("matrix", Numbers::F64(self.matrix.clone()));
+        arrays.put("lambda", Numbers::F64(self.lambda.clone()));
+        arrays
+    }
+
+    fn load(&mut self, mut arrays: Arrays) -> Result<()> {
+        let entries = self.log.len();
+        self.memory = Memory::load(&mut arrays, &self.spec.optimizer, entries)?;
+        self.log = arrays.take_f64("log", entries)?;
+        self.matrix = arrays.take_f64("matrix", entries)?;
+        self.lambda = arrays.take_f64("lambda", self.size)?;
+        self.played.objective = self.lambda[0];
+        self.played.constraints.copy_from_slice(&self.lambda[1..]);
+        Ok(())
     }
 }
 
-/// λ = Mλ for a left-stochastic M, column by column, which is used up; λ is left in its first column.
+/// λ ← Mλ until it stays, from where it is; whether it did after a few times.
+fn settle(matrix: &[f64], lambda: &mut [f64], work: &mut Vec<f64>) -> bool {
+    /// An elimination costs about as much as `lambda.len() / 3` of these.
+    const TIMES: usize = 20;
+    work.resize(lambda.len(), 0.0);
+    for _ in 0..TIMES {
+        work[..lambda.len()].fill(0.0);
+        for (column, by) in matrix.chunks_exact(lambda.len()).zip(&*lambda) {
+            work.iter_mut().zip(column).for_each(|(sum, entry)| *sum += by * entry);
+        }
+        let total: f64 = work[..lambda.len()].iter().sum();
+        let mut moved = 0.0;
+        for (lambda, sum) in lambda.iter_mut().zip(&*work) {
+            let next = sum / total;
+            moved += (next - *lambda).abs();
+            *lambda = next;
+        }
+        if moved < 1e-14 {
+            return true;
+        }
+    }
+    false
+}
+
+/// λ = Mλ for a left-stochastic M, column by column, which is used up.
 ///
-/// M[i][j] is the chance to go from j to i, so λ is the stationary distribution of a Markov chain. States
+/// `M[i][j]` is the chance to go from j to i, so λ is the stationary distribution of a Markov chain. States
 /// are taken out one by one from the last, and their chances passed on; no difference is ever formed.
-fn fixed_point(matrix: &mut [f64], size: usize) -> &[f64] {
+fn fixed_point(matrix: &mut [f64], lambda: &mut [f64]) {
+    let size = lambda.len();
     for last in (1..size).rev() {
         let (before, column) = matrix.split_at_mut(last * size);
         let leave: f64 = column[..last].iter().sum();
         // A state that is never left keeps all the weight that reaches it: a trap, and the fixed point.
         if leave <= 0.0 {
-            matrix[..size].fill(0.0);
-            matrix[last] = 1.0;
-            return &matrix[..size];
+            lambda.fill(0.0);
+            lambda[last] = 1.0;
+            return;
         }
         for from in before.chunks_exact_mut(size) {
             // How often `last` is visited for each visit of `from`.
@@ -217,15 +251,12 @@ fn fixed_point(matrix: &mut [f64], size: usize) -> &[f64] {
         }
     }
     // Visits to each state for one visit of the first.
-    let mut visits = vec![1.0; size];
+    lambda[0] = 1.0;
     for state in 1..size {
-        visits[state] = (0..state).map(|from| visits[from] * matrix[from * size + state]).sum();
+        lambda[state] = (0..state).map(|from| lambda[from] * matrix[from * size + state]).sum();
     }
-    let total: f64 = visits.iter().sum();
-    for (into, visits) in matrix.iter_mut().zip(&visits) {
-        *into = visits / total;
-    }
-    &matrix[..size]
+    let total: f64 = lambda.iter().sum();
+    lambda.iter_mut().for_each(|weight| *weight /= total);
 }
 
 #[cfg(test)]
@@ -253,7 +284,7 @@ mod tests {
     #[test]
     fn fixed_points_are_fixed() {
         let mut stream = Stream::new(1, "matrix");
-        for constraints in [1, 2, 8, 30] {
+        for constraints in [1, 2, 8, 30, 100] {
             for sharp in [0.1, 1.0, 20.0, 200.0] {
                 let spec = SwapRegretSpec { floor: 0.0, ..SwapRegretSpec::default() };
                 let mut player = SwapRegret::new(constraints, spec);
@@ -267,9 +298,11 @@ mod tests {
     /// By hand: from 1 to 2 with chance 0.2, back with 0.1, so λ = (1/3, 2/3).
     #[test]
     fn by_hand() {
-        let lambda = fixed_point(&mut [0.8, 0.2, 0.1, 0.9], 2).to_vec();
+        let mut lambda = [0.0; 2];
+        fixed_point(&mut [0.8, 0.2, 0.1, 0.9], &mut lambda);
         assert!((lambda[0] - 1.0 / 3.0).abs() < 1e-15 && (lambda[1] - 2.0 / 3.0).abs() < 1e-15);
-        assert_eq!(fixed_point(&mut [0.5, 0.5, 0.0, 1.0], 2), [0.0, 1.0]);
+        fixed_point(&mut [0.5, 0.5, 0.0, 1.0], &mut lambda);
+        assert_eq!(lambda, [0.0, 1.0]);
     }
 
     /// The swap regret: what the best matrix M* applied to every λ would have gained on average.
@@ -296,9 +329,7 @@ mod tests {
             let step = bounds::swap_regret_step(constraints, f64::from(turns), 1.0);
             let bound = bounds::swap_regret(constraints, f64::from(turns), 1.0);
             for adversary in 0..3 {
-                let update = Update::Multiplicative { step };
-                let spec = SwapRegretSpec { update, start: Start::Uniform, floor: 0.0 };
-                let mut player = SwapRegret::new(constraints, spec);
+                let mut player = SwapRegret::new(constraints, SwapRegretSpec::multiplicative(step));
                 let mut stream = Stream::new(adversary, "losses");
                 let mut history = Vec::new();
                 for turn in 0..turns {
@@ -333,19 +364,16 @@ mod tests {
     /// A million extreme updates leave numbers, and a fixed point.
     #[test]
     fn extremes_leave_numbers() {
-        for update in [Update::Multiplicative { step: 1.0 }, Update::Adam { step: 0.1 }] {
+        for optimizer in [Optimizer::sgd(1.0), Optimizer::adam(0.1)] {
             for floor in [0.0, 1e-3] {
-                let spec = SwapRegretSpec { update, start: Start::Objective, floor };
+                let spec = SwapRegretSpec { optimizer, start: Start::Objective, floor };
                 let mut player = SwapRegret::new(3, spec);
                 for turn in 0..250_000_u32 {
                     let sign = if turn / 1000 % 2 == 0 { 1.0 } else { -1.0 };
                     player.learn(&[1e3 * sign, -1e3, f64::from(turn % 7) - 3.0]);
-                    if turn % 50 == 0 {
-                        player.play();
-                    }
                 }
-                assert!(player.log.iter().all(|entry| !entry.is_nan()), "{update:?}");
-                assert!(residual(&mut player) < 1e-12, "{update:?} {floor}");
+                assert!(player.log.iter().all(|entry| !entry.is_nan()), "{optimizer:?}");
+                assert!(residual(&mut player) < 1e-12, "{optimizer:?} {floor}");
             }
         }
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::compile::Compiled;
 use super::each::eaches;
+use super::frozen::{Frozen, FrozenConstraint};
 use super::language::{Expression, Inequality, Relation, Sign, Span, Statement};
 use super::linear::{self, Form};
 use super::lower::Lowering;
@@ -15,18 +16,22 @@ use crate::{Error, ErrorKind, Result};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
     pub(super) label: Predicate,
+    pub(super) label_text: String,
     pub(super) objective: (Form, Source),
+    pub(super) objective_text: String,
     pub(super) constraints: Vec<BoundConstraint>,
 }
 
 /// A single constraint: a linear form of rates that is to be at most 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundConstraint {
-    name: String,
+    pub(super) name: String,
+    /// Its text with what it took from the training table in place.
+    pub(super) text: String,
     pub(super) form: Form,
     pub(super) source: Source,
-    /// Where in the text its `each` stand.
-    each: Vec<Range<usize>>,
+    /// Where in the source its `each` stand.
+    pub(super) each: Vec<Range<usize>>,
 }
 
 /// A table whose rows count as much as their weights say, or 1 each.
@@ -70,9 +75,11 @@ impl Problem {
         let train = train.into();
         let lowering = |source| Lowering { source, table: train.table };
         let label = lowering(&self.label.source).condition(&self.label.tree)?;
+        let label_text = lowering(&self.label.source).freeze(&self.label.tree)?.to_string();
         let source = self.objective.source.clone();
         let lower = |rate: &Expression| lowering(&source).rate(rate);
         let objective = linear::objective(&self.objective.tree, &source, &lower)?;
+        let objective_text = lowering(&source).freeze_expression(&self.objective.tree)?.to_string();
 
         let mut constraints = Vec::new();
         for written in &self.constraints {
@@ -86,13 +93,15 @@ impl Problem {
             for inequality in statements.into_iter().flat_map(single) {
                 constraints.push(BoundConstraint {
                     name: inequality.to_string(),
+                    text: lowering(source).freeze_inequality(&inequality)?.to_string(),
                     form: linear::constraint(&inequality, source, &lower)?,
                     source: source.clone(),
                     each: each.as_ref().map_or(Vec::new(), |each| each.spans.clone()),
                 });
             }
         }
-        let bound = Bound { label, objective: (objective, source), constraints };
+        let objective = (objective, source);
+        let bound = Bound { label, label_text, objective, objective_text, constraints };
         bound.check(train, others, self.skip_empty)
     }
 }
@@ -106,6 +115,19 @@ impl Bound {
     /// The condition that makes a row positive.
     pub fn label(&self) -> &Predicate {
         &self.label
+    }
+
+    /// The problem as text that needs no training table.
+    pub fn frozen(&self) -> Frozen {
+        let constraint = |constraint: &BoundConstraint| FrozenConstraint {
+            name: constraint.name.clone(),
+            text: constraint.text.clone(),
+        };
+        Frozen {
+            label: self.label_text.clone(),
+            objective: self.objective_text.clone(),
+            constraints: self.constraints.iter().map(constraint).collect(),
+        }
     }
 
     /// Looks for empty groups and for constraints that cannot be met or cannot be violated.

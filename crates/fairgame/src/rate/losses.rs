@@ -1,9 +1,13 @@
 //! Losses as arithmetic on a tally.
 
+use std::ops::Range;
 use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
 
 use super::set::Set;
 use super::tally::{Count, Push, Tally};
+use crate::wide::prefetch;
 
 /// The objective and the constraints of a problem on one table: what they are as a function of a
 /// tally, and how they push scores as a function of the multipliers.
@@ -16,18 +20,59 @@ pub struct Losses {
     weights: Vec<f64>,
     members: Members,
     events: usize,
-    objective: Loss,
-    constraints: Vec<Loss>,
+    /// β of the objective, then of each constraint.
+    constants: Vec<f64>,
+    /// The terms of loss i are `terms[starts[i]..starts[i + 1]]`, the objective's first.
+    starts: Vec<usize>,
+    terms: Vec<Term>,
+    /// The exact losses again, for every turn: a group and all rows are two terms.
+    exact: Short<2, f64>,
+    /// The same terms event by event, each of them of a loss: a group is mostly one constraint's own.
+    pushed: Short<1, (f64, f64)>,
+}
+
+/// Sums of a few terms each, of which the first `N` stand side by side and the others apart.
+///
+/// A row of a sparse matrix, that is, whose rows are mostly alike: a loop over each row's own number of
+/// terms would take longer to begin than to end.
+#[derive(Debug, Clone, PartialEq)]
+struct Short<const N: usize, T> {
+    /// Of each sum, what its first terms are of, and the numbers; one that has fewer has 0 of the first.
+    first: Vec<[(u32, T); N]>,
+    /// Which sums have more, and where in `rest`.
+    long: Vec<(u32, Range<usize>)>,
+    rest: Vec<(u32, T)>,
+}
+
+impl<const N: usize, T: Copy + Default> Short<N, T> {
+    fn new(sums: impl Iterator<Item = Vec<(u32, T)>>) -> Self {
+        let mut short = Short { first: Vec::new(), long: Vec::new(), rest: Vec::new() };
+        for (sum, terms) in sums.enumerate() {
+            let term = |at: usize| terms.get(at).copied().unwrap_or((0, T::default()));
+            short.first.push(std::array::from_fn(term));
+            if terms.len() > N {
+                let start = short.rest.len();
+                short.rest.extend(&terms[N..]);
+                short.long.push((sum as u32, start..short.rest.len()));
+            }
+        }
+        short
+    }
 }
 
 /// The events of each cell: a list where most cells are in few, a bit each where they are in many.
 #[derive(Debug, Clone, PartialEq)]
 enum Members {
-    /// The events of cell c are `events[starts[c]..starts[c + 1]]`.
-    Lists { starts: Vec<usize>, events: Vec<u32> },
+    /// The events of cell c are `events[starts[c]..starts[c + 1]]`, four by four, so that a loop over them
+    /// ends where a machine expects it to; what is missing is one past the last event, of which there is
+    /// nothing.
+    Lists { starts: Vec<usize>, events: Vec<[u32; FOUR]> },
     /// Those of cell c are the bits of `words[c * width..(c + 1) * width]`.
     Bits { width: usize, words: Vec<u64> },
 }
+
+/// Events that are looked up together.
+const FOUR: usize = 4;
 
 impl Members {
     fn new(cells: usize, sets: &[Rc<Set>]) -> Self {
@@ -42,30 +87,48 @@ impl Members {
             }
             return Members::Bits { width, words };
         }
-        let mut starts = vec![0; cells + 1];
-        sets.iter().flat_map(|set| set.iter()).for_each(|cell| starts[cell as usize + 1] += 1);
+        let mut lists = vec![0_usize; cells + 1];
+        sets.iter().flat_map(|set| set.iter()).for_each(|cell| lists[cell as usize + 1] += 1);
         for cell in 0..cells {
-            starts[cell + 1] += starts[cell];
+            lists[cell + 1] = lists[cell] + lists[cell + 1].div_ceil(FOUR);
         }
-        let mut next = starts.clone();
-        let mut events = vec![0; total];
+        let mut events = vec![[sets.len() as u32; FOUR]; lists[cells]];
+        let mut next: Vec<usize> = lists[..cells].iter().map(|list| list * FOUR).collect();
         for (event, set) in sets.iter().enumerate() {
             for cell in set.iter() {
-                events[next[cell as usize]] = event as u32;
-                next[cell as usize] += 1;
+                let place = &mut next[cell as usize];
+                events[*place / FOUR][*place % FOUR] = event as u32;
+                *place += 1;
             }
         }
-        Members::Lists { starts, events }
+        Members::Lists { starts: lists, events }
     }
 
-    /// Hands the events of a cell on, ascending.
+    /// Asks for the events of a cell that is soon looked at.
+    #[inline]
+    fn fetch(&self, cell: usize) {
+        match self {
+            Members::Lists { starts, events } => {
+                if let Some(first) = events.get(starts[cell]) {
+                    prefetch(first);
+                }
+            }
+            Members::Bits { width, words } => {
+                if let Some(first) = words.get(cell * width) {
+                    prefetch(first);
+                }
+            }
+        }
+    }
+
+    /// Hands the events of a cell on, ascending, and then perhaps the one past the last.
     #[inline]
     fn each(&self, cell: usize, mut run: impl FnMut(usize)) {
         match self {
             Members::Lists { starts, events } => {
-                events[starts[cell]..starts[cell + 1]]
-                    .iter()
-                    .for_each(|&event| run(event as usize));
+                for four in &events[starts[cell]..starts[cell + 1]] {
+                    four.iter().for_each(|&event| run(event as usize));
+                }
             }
             Members::Bits { width, words } => {
                 for (place, &word) in words[cell * width..(cell + 1) * width].iter().enumerate() {
@@ -104,18 +167,40 @@ impl Term {
     }
 }
 
-impl Loss {
-    fn exact(&self, sums: &[Count]) -> f64 {
-        let terms = self.terms.iter().map(|term| term.exact * sums[term.event as usize].positive);
-        self.constant + terms.sum::<f64>()
-    }
+/// The loss itself or its upper bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The indicators: what is promised.
+    #[default]
+    Exact,
+    /// The surrogate in their place: what has slopes.
+    Proxy,
+}
 
-    fn proxy(&self, sums: &[Count]) -> f64 {
-        let terms = self.terms.iter().map(|term| {
-            let sum = sums[term.event as usize];
-            term.down * sum.above + term.up * (sum.below - sum.weight)
-        });
-        self.constant + terms.sum::<f64>()
+/// A tally summed over each event.
+#[derive(Debug, Clone, Default)]
+pub struct Sums {
+    /// P of each event, for the exact losses.
+    positive: Vec<f64>,
+    /// A and B − W of each event, for the proxies.
+    surrogate: Vec<(f64, f64)>,
+}
+
+impl Sums {
+    fn clear(&mut self, side: Side, events: usize) {
+        // One past the last: what cells have in place of an event, and sums of no terms in place of one.
+        let events = events + 1;
+        match side {
+            Side::Exact => {
+                self.positive.clear();
+                self.positive.resize(events, 0.0);
+            }
+            Side::Proxy => {
+                self.surrogate.clear();
+                self.surrogate.resize(events, (0.0, 0.0));
+            }
+        }
     }
 }
 
@@ -131,6 +216,7 @@ pub struct Multipliers {
 /// How hard each event pushes, for one λ; [`Losses::push`] adds up those of a cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pushes {
+    lambda: Vec<f64>,
     events: Vec<(f64, f64)>,
 }
 
@@ -143,6 +229,23 @@ pub struct LossValues {
     pub constraints: Vec<f64>,
 }
 
+impl LossValues {
+    /// λ₁·ℓ₀ + Σ_i λ_{i+1}·ℓ_i.
+    ///
+    /// # Panics
+    /// If there is not one multiplier for each constraint.
+    pub fn weighted(&self, lambda: &Multipliers) -> f64 {
+        assert_eq!(lambda.constraints.len(), self.constraints.len(), "one for each constraint");
+        let constraints = self.constraints.iter().zip(&lambda.constraints);
+        lambda.objective * self.objective + constraints.map(|(loss, by)| loss * by).sum::<f64>()
+    }
+
+    /// The most that a constraint is violated by; below 0 where all are met, and −∞ where there is none.
+    pub fn worst(&self) -> f64 {
+        self.constraints.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
 impl Losses {
     pub(super) fn new(
         weights: Vec<f64>,
@@ -151,7 +254,25 @@ impl Losses {
         constraints: Vec<Loss>,
     ) -> Self {
         let (events, members) = (sets.len(), Members::new(weights.len(), sets));
-        Losses { weights, members, events, objective, constraints }
+        let (mut constants, mut starts, mut terms) = (Vec::new(), vec![0], Vec::new());
+        let mut pushed = vec![Vec::new(); events];
+        for (loss, Loss { constant, terms: own }) in
+            std::iter::once(objective).chain(constraints).enumerate()
+        {
+            for &Term { event, down, up, .. } in &own {
+                pushed[event as usize].push((loss as u32, (down, up)));
+            }
+            constants.push(constant);
+            terms.extend(own);
+            starts.push(terms.len());
+        }
+        let exact = |ends: &[usize]| {
+            let own = &terms[ends[0]..ends[1]];
+            own.iter().map(|term: &Term| (term.event, term.exact)).collect()
+        };
+        let exact = Short::new(starts.windows(2).map(exact));
+        let pushed = Short::new(pushed.into_iter());
+        Losses { weights, members, events, constants, starts, terms, exact, pushed }
     }
 
     /// How many cells there are.
@@ -161,7 +282,7 @@ impl Losses {
 
     /// How many constraints there are.
     pub fn constraints(&self) -> usize {
-        self.constraints.len()
+        self.constants.len() - 1
     }
 
     /// The weight of each cell in the whole table.
@@ -169,33 +290,88 @@ impl Losses {
         &self.weights
     }
 
-    /// The tally summed over each event.
-    fn sums(&self, tally: &Tally) -> Vec<Count> {
-        let mut sums = vec![Count::default(); self.events];
-        for (cell, count) in tally.counts.iter().enumerate() {
-            // Most cells are not in a minibatch.
-            if count.weight > 0.0 {
-                self.members.each(cell, |event| sums[event] += *count);
-            }
-        }
-        sums
-    }
-
     /// ℓ₀ and ℓ₁ … ℓ_m: the indicators themselves.
     pub fn exact(&self, tally: &Tally) -> LossValues {
-        let sums = self.sums(tally);
-        LossValues {
-            objective: self.objective.exact(&sums),
-            constraints: self.constraints.iter().map(|loss| loss.exact(&sums)).collect(),
-        }
+        self.values(Side::Exact, tally)
     }
 
     /// ℓ̃₀ and ℓ̃₁ … ℓ̃_m, for the surrogate that the tally was made with.
     pub fn proxy(&self, tally: &Tally) -> LossValues {
-        let sums = self.sums(tally);
-        LossValues {
-            objective: self.objective.proxy(&sums),
-            constraints: self.constraints.iter().map(|loss| loss.proxy(&sums)).collect(),
+        self.values(Side::Proxy, tally)
+    }
+
+    fn values(&self, side: Side, tally: &Tally) -> LossValues {
+        let (mut sums, mut values) = (Sums::default(), LossValues::default());
+        sums.clear(side, self.events);
+        for (cell, count) in tally.counts.iter().enumerate() {
+            self.add(side, cell, count, &mut sums);
+        }
+        self.evaluate(side, &sums, 1.0, &mut values);
+        values
+    }
+
+    /// The losses of rows with these counts, each of which stands for `scale` rows, without a tally: a
+    /// minibatch has fewer rows than a problem may have cells.
+    pub(crate) fn rows(
+        &self,
+        side: Side,
+        rows: impl Iterator<Item = (u32, Count)>,
+        scale: f64,
+        sums: &mut Sums,
+        values: &mut LossValues,
+    ) {
+        sums.clear(side, self.events);
+        rows.for_each(|(cell, count)| self.add(side, cell as usize, &count, sums));
+        self.evaluate(side, sums, scale, values);
+    }
+
+    #[inline]
+    fn add(&self, side: Side, cell: usize, count: &Count, sums: &mut Sums) {
+        match side {
+            Side::Exact if count.positive == 0.0 => {}
+            Side::Exact => {
+                self.members.each(cell, |event| sums.positive[event] += count.positive);
+            }
+            Side::Proxy if count.weight == 0.0 => {}
+            Side::Proxy => self.members.each(cell, |event| {
+                let (above, below) = &mut sums.surrogate[event];
+                *above += count.above;
+                *below += count.below - count.weight;
+            }),
+        }
+    }
+
+    fn evaluate(&self, side: Side, sums: &Sums, scale: f64, values: &mut LossValues) {
+        let LossValues { objective, constraints } = values;
+        constraints.clear();
+        match side {
+            Side::Exact => {
+                let term = |&(event, by): &(u32, f64)| by * sums.positive[event as usize];
+                let first = self.exact.first.iter().zip(&self.constants);
+                let mut first = first
+                    .map(|([one, other], constant)| constant + scale * (term(one) + term(other)));
+                *objective = first.next().unwrap_or(0.0);
+                constraints.extend(first);
+                for (loss, rest) in &self.exact.long {
+                    let more = scale * self.exact.rest[rest.clone()].iter().map(term).sum::<f64>();
+                    match *loss as usize {
+                        0 => *objective += more,
+                        loss => constraints[loss - 1] += more,
+                    }
+                }
+            }
+            Side::Proxy => {
+                let mut all =
+                    self.starts.windows(2).zip(&self.constants).map(|(ends, constant)| {
+                        let terms = self.terms[ends[0]..ends[1]].iter().map(|term| {
+                            let (above, below) = sums.surrogate[term.event as usize];
+                            term.down * above + term.up * below
+                        });
+                        constant + scale * terms.sum::<f64>()
+                    });
+                *objective = all.next().unwrap_or(0.0);
+                constraints.extend(all);
+            }
         }
     }
 
@@ -204,20 +380,38 @@ impl Losses {
     /// # Panics
     /// If there is not one multiplier for each constraint.
     pub fn pushes(&self, lambda: &Multipliers, pushes: &mut Pushes) {
-        let Multipliers { objective, constraints: lambda } = lambda;
-        assert_eq!(lambda.len(), self.constraints.len(), "one multiplier for each constraint");
-        pushes.events.clear();
-        pushes.events.resize(self.events, (0.0, 0.0));
-        let losses = std::iter::once(&self.objective).chain(&self.constraints);
-        for (loss, &by) in losses.zip(std::iter::once(objective).chain(lambda)) {
-            if by != 0.0 {
-                for term in &loss.terms {
-                    let (down, up) = &mut pushes.events[term.event as usize];
-                    *down += by * term.down;
-                    *up += by * term.up;
+        assert_eq!(lambda.constraints.len(), self.constraints(), "one multiplier a constraint");
+        let Pushes { lambda: all, events } = pushes;
+        all.clear();
+        all.push(lambda.objective);
+        all.extend_from_slice(&lambda.constraints);
+        let term = |&(loss, (down, up)): &(u32, (f64, f64))| {
+            let by = all[loss as usize];
+            (by * down, by * up)
+        };
+        events.clear();
+        events.extend(self.pushed.first.iter().map(|[only]| term(only)));
+        events.push((0.0, 0.0));
+        for (event, rest) in &self.pushed.long {
+            // A thousand constraints share the event of all rows: four sums, so that none waits long.
+            let (fours, rest) = self.pushed.rest[rest.clone()].as_chunks::<4>();
+            let mut sums = [(0.0, 0.0); 4];
+            for four in fours.iter().map(<[_; 4]>::as_slice).chain([rest]) {
+                for (sum, one) in sums.iter_mut().zip(four) {
+                    let (down, up) = term(one);
+                    *sum = (sum.0 + down, sum.1 + up);
                 }
             }
+            let [a, b, c, d] = sums;
+            let event = &mut events[*event as usize];
+            event.0 += (a.0 + b.0) + (c.0 + d.0);
+            event.1 += (a.1 + b.1) + (c.1 + d.1);
         }
+    }
+
+    /// Asks for what is known of cells that are soon pushed or measured.
+    pub(crate) fn fetch(&self, cells: &[u32]) {
+        cells.iter().for_each(|&cell| self.members.fetch(cell as usize));
     }
 
     /// The push of one cell.
@@ -238,16 +432,26 @@ impl Losses {
 
     /// The least and the most that the objective and each constraint can be, over all classifiers.
     pub fn ranges(&self) -> ((f64, f64), Vec<(f64, f64)>) {
-        let mut sums = vec![0.0; self.events];
+        self.ranges_between(0.0, 1.0)
+    }
+
+    /// The least and the most that the proxies can be where h(f) and h(−f) lie between `low` and `high`.
+    ///
+    /// Between 0 and 1 lie the indicators themselves.
+    pub fn ranges_between(&self, low: f64, high: f64) -> ((f64, f64), Vec<(f64, f64)>) {
+        let mut sums = vec![0.0; self.events + 1];
         for (cell, weight) in self.weights.iter().enumerate() {
             self.members.each(cell, |event| sums[event] += weight);
         }
-        let range = |loss: &Loss| {
+        let range = |loss: usize| {
+            let terms = &self.terms[self.starts[loss]..self.starts[loss + 1]];
             let sum = |part: fn(&Term) -> f64| {
-                loss.terms.iter().map(|term| part(term) * sums[term.event as usize]).sum::<f64>()
+                terms.iter().map(|term| part(term) * sums[term.event as usize]).sum::<f64>()
             };
-            (loss.constant - sum(|term| term.up), loss.constant + sum(|term| term.down))
+            let (down, up) = (sum(|term| term.down), sum(|term| term.up));
+            let at = |h: f64| self.constants[loss] + h * down + (h - 1.0) * up;
+            (at(low), at(high))
         };
-        (range(&self.objective), self.constraints.iter().map(range).collect())
+        (range(0), (1..self.constants.len()).map(range).collect())
     }
 }

@@ -34,6 +34,7 @@ mod cells;
 mod compile;
 mod each;
 mod events;
+mod frozen;
 pub mod language;
 mod linear;
 mod losses;
@@ -47,7 +48,8 @@ mod tally;
 
 pub use bind::{Bound, BoundConstraint, Weighted};
 pub use compile::Compiled;
-pub use losses::{LossValues, Losses, Multipliers, Pushes};
+pub use frozen::{Frozen, FrozenConstraint};
+pub use losses::{LossValues, Losses, Multipliers, Pushes, Side, Sums};
 pub use policy::{POLICIES, Policy};
 pub use problem::{Notice, Problem};
 pub use surrogate::Surrogate;

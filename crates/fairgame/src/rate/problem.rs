@@ -53,7 +53,11 @@ impl Source {
     }
 }
 
-fn written<T>(place: String, text: &str, parse: fn(&str) -> Result<T>) -> Result<Written<T>> {
+pub(super) fn written<T>(
+    place: String,
+    text: &str,
+    parse: fn(&str) -> Result<T>,
+) -> Result<Written<T>> {
     if text.trim().is_empty() {
         return Err(Error::new(ErrorKind::Syntax, "there is nothing to read").at(place));
     }

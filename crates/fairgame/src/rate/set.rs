@@ -149,7 +149,7 @@ mod tests {
             assert!((0..below).all(|item| x.contains(item) == a.contains(&item)));
             assert_eq!(x.and(&y), set(&(&a & &b)));
             assert_eq!(x.or(&y), set(&(&a | &b)));
-            assert_eq!(x.not(), set(&(&Set::all(below).iter().collect() - &a)));
+            assert_eq!(x.not(), set(&(&Set::all(below).iter().collect::<BTreeSet<u32>>() - &a)));
         }
     }
 }

@@ -129,6 +129,24 @@ impl From<bool> for Value {
 }
 
 impl Predicate {
+    /// The columns it looks at, each once, in the order in which it does.
+    pub fn columns(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        let mut parts = vec![self];
+        while let Some(part) = parts.pop() {
+            match part {
+                Predicate::Compare { column, .. } | Predicate::In { column, .. } => {
+                    if !found.contains(&column.as_str()) {
+                        found.push(column.as_str());
+                    }
+                }
+                Predicate::And(all) | Predicate::Or(all) => parts.extend(all.iter().rev()),
+                Predicate::Not(part) => parts.push(part),
+            }
+        }
+        found
+    }
+
     /// Compares a column with a value.
     pub fn compare(column: &str, comparison: Comparison, value: impl Into<Value>) -> Self {
         Predicate::Compare { column: column.to_owned(), comparison, value: value.into() }

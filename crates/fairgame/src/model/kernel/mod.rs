@@ -5,14 +5,15 @@
 //! machine; which of them runs is decided at run time. The matrix product is here too, because one that
 //! is not ours allocates, and adds up in an order of its own.
 //!
-//! This is the only module with unsafe code: to use AVX2 after asking whether the machine has it
-//! (`vector.rs` and [`run`]), and to prefetch. The loops themselves have none.
+//! This module and [`crate::wide`] are the only ones with unsafe code: to use AVX2 after asking whether
+//! the machine has it (`vector.rs` and [`run`]), and to fetch ahead. The loops themselves have none.
 
 mod network;
 mod product;
 mod vector;
 
 use super::rows::Rows;
+use crate::wide::prefetch;
 use vector::Vector;
 
 pub(super) use network::{Backward, Forward, Layer};
@@ -113,19 +114,6 @@ pub(super) fn fetch_ahead<C: Code>(codes: &[C], rows: Rows<'_>, index: usize) {
             prefetch(&rows.features().values()[place * numbers]);
         }
     }
-}
-
-#[inline(always)]
-#[allow(unsafe_code, reason = "a prefetch reads nothing")]
-fn prefetch<T>(item: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing, and the address is that of a reference.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = item;
 }
 
 /// Calls `run` with the codes in the width they are stored in.

@@ -1,0 +1,160 @@
+//! Which players make which algorithm; one file each.
+//!
+//! | algorithm | model player | constraint player | promise |
+//! |---|---|---|---|
+//! | [`Discrete`] (1) | an oracle on a covering of λ | swap regret | Theorem 1 |
+//! | [`Continuous`] (2) | inner descent, averaged | swap regret | Theorem 2 |
+//! | [`Practical`] (3) | one step a turn | swap regret | none, and the one to use |
+//! | [`Lagrangian`] (4) | one step a turn | ascent on R₊^m | none |
+//! | [`Baseline`] | an oracle, or one step a turn | ascent in ‖λ‖₁ ≤ R | the last appendix's |
+//! | [`Unconstrained`] | one step a turn | none | |
+//!
+//! Each plays on two samples, `train` for the model and `val` for the constraints; with one dataset they
+//! are the same.
+
+mod baseline;
+mod continuous;
+mod discrete;
+mod lagrangian;
+mod practical;
+mod scales;
+mod unconstrained;
+
+use serde::{Deserialize, Serialize};
+
+pub use baseline::{Answer, Baseline};
+pub use continuous::Continuous;
+pub use discrete::Discrete;
+pub use lagrangian::Lagrangian;
+pub use practical::Practical;
+pub use scales::Scales;
+pub use unconstrained::Unconstrained;
+
+use crate::batch::Batches;
+use crate::game::{Game, Keep, Referee};
+use crate::model::Region;
+use crate::player::Learner;
+use crate::random::mix;
+use crate::rate::Side;
+use crate::sample::Sample;
+use crate::{Error, ErrorKind, Result};
+
+/// An algorithm and its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Algorithm {
+    /// Algorithm 1.
+    Discrete(Discrete),
+    /// Algorithm 2.
+    Continuous(Continuous),
+    /// Algorithm 3.
+    Practical(Practical),
+    /// Algorithm 4.
+    Lagrangian(Lagrangian),
+    /// The one-dataset Lagrangian of the last appendix.
+    Baseline(Baseline),
+    /// The objective alone.
+    Unconstrained(Unconstrained),
+}
+
+impl Default for Algorithm {
+    fn default() -> Self {
+        Algorithm::Practical(Practical::default())
+    }
+}
+
+/// What a game is played on.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// What the model player learns on.
+    pub train: Sample<'a>,
+    /// What the constraint player measures on; the same again for one dataset.
+    pub val: Sample<'a>,
+    /// Where θ may be, and how it is held back.
+    pub region: Region,
+    /// Which turns' models are kept.
+    pub keep: Keep,
+    /// Draws the start and the minibatches.
+    pub seed: u64,
+    /// How many threads may sum over all rows; the result does not depend on it.
+    pub threads: usize,
+}
+
+impl<'a> Setting<'a> {
+    fn learner(&self) -> Learner<'a> {
+        let Setting { train, region, seed, threads, .. } = *self;
+        Learner { train, region, seed, threads }
+    }
+
+    /// What the constraint player is shown: minibatches of that size, or all rows.
+    fn referee(&self, batch: Option<usize>, side: Side) -> Referee<'a> {
+        let val = self.val;
+        let seed = mix(self.seed ^ 0x0076_616c);
+        let batches = batch.map(|size| Batches::new(val.rows(), size, seed));
+        Referee { val, batches, side }
+    }
+
+    fn constraints(&self) -> usize {
+        self.val.losses().constraints()
+    }
+}
+
+impl Algorithm {
+    /// The word for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Algorithm::Discrete(_) => "discrete",
+            Algorithm::Continuous(_) => "continuous",
+            Algorithm::Practical(_) => "practical",
+            Algorithm::Lagrangian(_) => "lagrangian",
+            Algorithm::Baseline(_) => "baseline",
+            Algorithm::Unconstrained(_) => "unconstrained",
+        }
+    }
+
+    /// The game, before its first turn.
+    pub fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
+        setting.region.check()?;
+        if setting.train.rows() == 0 || setting.val.rows() == 0 {
+            return Err(Error::new(ErrorKind::Settings, "there are no rows to learn from"));
+        }
+        match self {
+            Algorithm::Discrete(algorithm) => algorithm.game(setting),
+            Algorithm::Continuous(algorithm) => algorithm.game(setting),
+            Algorithm::Practical(algorithm) => algorithm.game(setting),
+            Algorithm::Lagrangian(algorithm) => algorithm.game(setting),
+            Algorithm::Baseline(algorithm) => algorithm.game(setting),
+            Algorithm::Unconstrained(algorithm) => algorithm.game(setting),
+        }
+    }
+}
+
+/// Refuses a number of turns, or a batch, of 0.
+fn check_counts(turns: u64, batch: usize) -> Result<()> {
+    if turns > 0 && batch > 0 {
+        return Ok(());
+    }
+    let message = format!("{turns} turns with batches of {batch} rows train nothing");
+    Err(Error::new(ErrorKind::Settings, message).help("both are to be above 0"))
+}
+
+/// T as a whole number, if it is one that can be played.
+fn whole_turns(turns: f64) -> Result<u64> {
+    /// A year of turns of a microsecond.
+    const MOST: f64 = 3e13;
+    if turns <= MOST {
+        return Ok(turns.max(1.0) as u64);
+    }
+    let message = format!("the theorem asks for {turns:.1e} turns");
+    Err(Error::new(ErrorKind::Settings, message)
+        .help("allow a larger epsilon, or set the turns yourself"))
+}
+
+/// Refuses an ε that is none.
+fn check_epsilon(epsilon: f64) -> Result<()> {
+    if epsilon > 0.0 && epsilon.is_finite() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Settings, format!("an epsilon of {epsilon} cannot be reached"))
+        .help("give a number above 0"))
+}

@@ -1,0 +1,93 @@
+//! The constants of the theorems, of a problem on two samples.
+//!
+//! | symbol | field | is at least |
+//! |---|---|---|
+//! | B_Δ | `gradient` | \|ℓ_i\| on val, over all classifiers |
+//! | B_ℓ | `loss` | the width of the range of each ℓ_i on val |
+//! | B_ℓ₀ | `objective` | the width of the range of ℓ₀ on train, or of ℓ̃₀ where scores are bounded |
+//! | B_ℓ̃ | `proxy` | \|ℓ̃₀\| and \|ℓ̃_i\| on train, where scores are bounded |
+//! | B_Δ̌ | `subgradient` | ‖∂L_θ/∂θ‖₂ on train, for λ in the simplex, for linear models in a ball |
+//!
+//! Scores are bounded where a linear model's θ lies in a ball of radius R: then |f| ≤ R·max‖x‖. A sigmoid
+//! or ramp bounds the proxies whatever the scores. Losses here are those of whole samples, with their own
+//! denominators, which is what the players see.
+
+use super::Setting;
+use crate::model::AnyModel;
+use crate::rate::Surrogate;
+
+/// The constants of a problem.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scales {
+    /// B_Δ.
+    pub gradient: f64,
+    /// B_ℓ.
+    pub loss: f64,
+    /// B_ℓ₀.
+    pub objective: f64,
+    /// B_ℓ̃, where there is one.
+    pub proxy: Option<f64>,
+    /// B_Δ̌, where there is one.
+    pub subgradient: Option<f64>,
+}
+
+impl Scales {
+    /// The constants of a game's setting.
+    pub fn of(setting: &Setting<'_>) -> Self {
+        let Setting { train, val, region, .. } = setting;
+        let size = |&(least, most): &(f64, f64)| f64::max(-least, most);
+        let width = |&(least, most): &(f64, f64)| most - least;
+        let most = |numbers: &mut dyn Iterator<Item = f64>| numbers.fold(0.0, f64::max);
+        let (_, exact) = val.losses().ranges();
+        let (objective, constraints) = train.losses().ranges();
+
+        let norm = matches!(train.model, AnyModel::Linear(_)).then(|| largest_norm(train.features));
+        let score = norm.zip(region.radius).map(|(norm, radius)| norm * radius);
+        let penalty = region.radius.map_or(0.0, |radius| region.convexity / 2.0 * radius * radius);
+        let bounded = match (train.surrogate, score) {
+            (Surrogate::Sigmoid | Surrogate::Ramp, _) => Some((0.0, 1.0)),
+            (surrogate, Some(score)) => {
+                let value = |score: f64| f64::from(surrogate.value(score as f32));
+                Some((value(-score), value(score)))
+            }
+            _ => None,
+        };
+        // A penalty on a θ that is not in a ball has no bound.
+        let held = region.radius.is_some() || region.convexity == 0.0;
+        let proxies = bounded.filter(|_| held).map(|(low, high)| {
+            let (objective, constraints) = train.losses().ranges_between(low, high);
+            let all = most(&mut std::iter::once(&objective).chain(&constraints).map(size));
+            (all + penalty, width(&objective) + penalty)
+        });
+        // A loss's slopes in the scores add up to at most the width of its exact range, times |h'|.
+        let steep = most(&mut std::iter::once(&objective).chain(&constraints).map(width))
+            * steepest(train.surrogate);
+        let subgradient =
+            norm.zip(region.radius).map(|(norm, radius)| steep * norm + region.convexity * radius);
+        Scales {
+            gradient: most(&mut exact.iter().map(size)),
+            loss: most(&mut exact.iter().map(width)),
+            objective: proxies.map_or_else(|| width(&objective), |(_, width)| width),
+            proxy: proxies.map(|(all, _)| all),
+            subgradient,
+        }
+    }
+}
+
+/// The largest |h'|.
+fn steepest(surrogate: Surrogate) -> f64 {
+    match surrogate {
+        Surrogate::Hinge | Surrogate::Ramp => 1.0,
+        Surrogate::Logistic => std::f64::consts::LOG2_E,
+        Surrogate::Sigmoid => 0.25,
+    }
+}
+
+/// max‖x‖₂ over the rows, the bias's 1 included.
+fn largest_norm(features: &crate::encode::Features) -> f64 {
+    let square = |row: usize| {
+        let numbers = features.row_values(row).iter().map(|&x| f64::from(x) * f64::from(x));
+        1.0 + features.row_codes(row).count() as f64 + numbers.sum::<f64>()
+    };
+    (0..features.rows()).map(square).fold(0.0, f64::max).sqrt()
+}

@@ -1,0 +1,106 @@
+//! Decisions of a stochastic classifier, each drawn by a hash.
+
+use super::Classifier;
+use crate::encode::{Codes, Features};
+use crate::model::{Model, Rows, Tape};
+use crate::random::mix;
+use crate::{Error, ErrorKind, Result};
+
+/// What a classifier says of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// The decision.
+    pub positive: bool,
+    /// The chance of a positive decision, over the draw: Σ_k p_k·1{f_k(x) > 0}.
+    pub probability: f64,
+    /// The mean score Σ_k p_k·f_k(x).
+    pub score: f64,
+}
+
+/// What the draw of a row depends on, beside the classifier's key.
+#[derive(Debug, Clone, Copy)]
+pub enum Draw<'a> {
+    /// Its features: equal rows are decided equally.
+    Features,
+    /// A number for each row, such as [`draw_of_text`] of an identifier: the same person is decided
+    /// the same way even if the features change.
+    Keys(&'a [u64]),
+}
+
+/// The number that an identifier draws by.
+pub fn draw_of_text(text: &str) -> u64 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| mix(hash ^ u64::from(byte)));
+    mix(hash ^ text.len() as u64)
+}
+
+/// Rows that are scored at a time.
+const BLOCK: usize = 1024;
+
+impl Classifier {
+    /// Decides rows.
+    ///
+    /// A row is positive where a number in [0, 1), hashed from the draw and the classifier's key, is below
+    /// the row's chance of a positive decision: as likely as if a model had been drawn.
+    ///
+    /// # Errors
+    /// If the features are not those of the classifier's encoder, or there is not one key a row.
+    pub fn predict(&self, features: &Features, draw: Draw<'_>) -> Result<Vec<Prediction>> {
+        self.check(features)?;
+        if let Draw::Keys(keys) = draw
+            && keys.len() != features.rows()
+        {
+            let message = format!("{} keys are given for {} rows", keys.len(), features.rows());
+            return Err(Error::new(ErrorKind::Value, message));
+        }
+        let start = Prediction { positive: false, probability: 0.0, score: 0.0 };
+        let mut predictions = vec![start; features.rows()];
+        let (mut tape, mut scores) = (Tape::default(), vec![0.0; BLOCK]);
+        for (block, rows) in predictions.chunks_mut(BLOCK).enumerate() {
+            let first = block * BLOCK;
+            let scores = &mut scores[..rows.len()];
+            for member in &self.members {
+                let range = Rows::range(features, first..first + rows.len());
+                self.model.score(&member.theta, range, &mut tape, scores);
+                for (row, score) in rows.iter_mut().zip(&*scores) {
+                    row.score += member.weight * f64::from(*score);
+                    row.probability += if *score > 0.0 { member.weight } else { 0.0 };
+                }
+            }
+            for (at, row) in rows.iter_mut().enumerate() {
+                let by = match draw {
+                    Draw::Features => hash_features(features, first + at),
+                    Draw::Keys(keys) => keys[first + at],
+                };
+                // Weights add up to 1 but for rounding; a row that all models agree on is certain.
+                row.probability = match row.probability {
+                    p if p > 1.0 - 1e-12 => 1.0,
+                    p => p,
+                };
+                row.positive = unit(mix(mix(self.key) ^ by)) < row.probability;
+            }
+        }
+        Ok(predictions)
+    }
+}
+
+/// A number in [0, 1) from 64 bits.
+fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A hash of all that a model sees of a row.
+fn hash_features(features: &Features, row: usize) -> u64 {
+    let (slots, start) = (features.slots(), row * features.slots());
+    let add = |hash: u64, word: u64| mix(hash ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let codes = match features.codes() {
+        Codes::Narrow(codes) => {
+            codes[start..start + slots].iter().fold(1, |hash, &code| add(hash, u64::from(code)))
+        }
+        Codes::Wide(codes) => {
+            codes[start..start + slots].iter().fold(1, |hash, &code| add(hash, u64::from(code)))
+        }
+    };
+    // 0 and −0 are the same number.
+    let bits = |value: f32| u64::from((value + 0.0).to_bits());
+    features.row_values(row).iter().fold(codes, |hash, &value| add(hash, bits(value)))
+}

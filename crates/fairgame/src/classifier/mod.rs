@@ -1,0 +1,154 @@
+//! From a game's models to a classifier: selection, shrinking, decisions, and the file.
+//!
+//! A classifier is a mixture: model k with weight p_k, and for each row one of them is drawn. Its chance of
+//! a positive decision is Σ_k p_k·1{f_k(x) > 0}. The draw is a hash of the row and of the classifier's key, so
+//! the same row is decided the same way every time, in every order, on every machine.
+
+mod decide;
+mod file;
+mod iterates;
+mod select;
+mod shrink;
+
+use serde::{Deserialize, Serialize};
+
+pub use decide::{Draw, Prediction, draw_of_text};
+pub use iterates::{Dataset, Iterate, Iterates, Measured};
+pub use select::{Selected, Selection, ShrinkSpec};
+pub use shrink::{Epsilon, Shrunk, shrink};
+
+use crate::encode::{Encoder, Features};
+use crate::model::{AnyModel, Model};
+use crate::rate::{Bound, Compiled, Surrogate, Tally};
+use crate::sample::{Batch, Sample, Work};
+use crate::{Error, ErrorKind, Result};
+
+/// A stochastic classifier and all that is needed to use it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Classifier {
+    bound: Bound,
+    encoder: Encoder,
+    model: AnyModel,
+    members: Vec<Member>,
+    key: u64,
+    provenance: Provenance,
+}
+
+/// One model of the mixture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Member {
+    /// How likely it is drawn.
+    pub weight: f64,
+    /// The turn at which it was first kept.
+    pub turn: u64,
+    /// θ.
+    pub theta: Vec<f32>,
+}
+
+/// Where a classifier comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The version of fairgame that made it.
+    pub version: String,
+    /// The settings it was made with, as JSON.
+    pub settings: serde_json::Value,
+    /// The rows that the model learnt from.
+    pub train: Rows,
+    /// The rows that the constraints were enforced on; `None` for one dataset.
+    pub val: Option<Rows>,
+}
+
+/// How many rows there were, and a hash of what was learnt from them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rows {
+    /// How many.
+    pub rows: usize,
+    /// SHA-256 of features, cells and weights.
+    pub sha256: String,
+}
+
+impl Classifier {
+    /// A classifier of these parts.
+    ///
+    /// # Errors
+    /// If weights are not a distribution, or θ is not the model's.
+    pub fn new(
+        bound: Bound,
+        encoder: Encoder,
+        model: AnyModel,
+        members: Vec<Member>,
+        key: u64,
+        provenance: Provenance,
+    ) -> Result<Self> {
+        let wrong = |message: String| Err(Error::new(ErrorKind::Format, message));
+        let sum: f64 = members.iter().map(|member| member.weight).sum();
+        let positive = members.iter().all(|member| member.weight > 0.0);
+        if !positive || (sum - 1.0).abs() > 1e-9 {
+            return wrong(format!("the weights of the mixture add up to {sum}, not 1"));
+        }
+        for Member { theta, turn, .. } in &members {
+            if theta.len() != model.params() || theta.iter().any(|x| !x.is_finite()) {
+                return wrong(format!("the parameters of turn {turn} are not the model's"));
+            }
+        }
+        Ok(Classifier { bound, encoder, model, members, key, provenance })
+    }
+
+    /// The problem it was made for: label, objective and constraints.
+    pub fn bound(&self) -> &Bound {
+        &self.bound
+    }
+
+    /// From tables to features.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// The models of the mixture.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The family of the models.
+    pub fn model(&self) -> &AnyModel {
+        &self.model
+    }
+
+    /// Where it comes from.
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+
+    /// How rows are decided on average over the draw: the weighted mean of the models' tallies.
+    ///
+    /// # Errors
+    /// If the features are not those of the classifier's encoder.
+    pub fn tally(
+        &self,
+        features: &Features,
+        compiled: &Compiled,
+        weights: Option<&[f32]>,
+        threads: usize,
+    ) -> Result<Tally> {
+        self.check(features)?;
+        let surrogate = Surrogate::Hinge;
+        let sample = Sample { features, compiled, weights, model: &self.model, surrogate };
+        let mut work = Work::new(threads);
+        let mut mixed = Tally::new(compiled.losses().cells());
+        for member in &self.members {
+            let mut tally = sample.tally(&member.theta, Batch::All, true, &mut work);
+            tally.scale(member.weight);
+            mixed += &tally;
+        }
+        Ok(mixed)
+    }
+
+    fn check(&self, features: &Features) -> Result<()> {
+        match self.members.first() {
+            Some(member) => self.model.check(&member.theta, features),
+            None => Err(Error::new(ErrorKind::Format, "the classifier has no models")),
+        }
+    }
+}

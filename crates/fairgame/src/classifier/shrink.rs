@@ -1,0 +1,123 @@
+//! Shrinking: the best mixture of at most m+1 models, by linear programs.
+//!
+//! With ℓ₀⁽ᵗ⁾ and ℓ_i⁽ᵗ⁾ the objective and constraints of model t, a mixture p costs
+//!
+//! ```text
+//! least  ε ≥ 0       with  Σ_t p_t·ℓ_i⁽ᵗ⁾ ≤ ε for every i, p in the simplex         (1)
+//! least  Σ_t p_t·ℓ₀⁽ᵗ⁾  with  Σ_t p_t·ℓ_i⁽ᵗ⁾ ≤ ε for every i, p in the simplex         (2)
+//! ```
+//!
+//! The paper searches for the least ε of (2) by bisection; it is itself the linear program (1), and exact.
+//! Both are solved by a simplex method, which ends at a vertex, and a vertex of (2) has at most m+1 positive
+//! p_t: it has as many rows.
+
+use microlp::{ComparisonOp, OptimizationDirection, Problem};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, ErrorKind, Result};
+
+/// How far constraints may be violated.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Epsilon {
+    /// As little as any mixture violates them: the paper's choice.
+    #[default]
+    Least,
+    /// As much as the mixture of the theorems does, if more: then neither gets worse by shrinking.
+    Mixture,
+    /// So much, or where that cannot be had as little as can.
+    AtMost(f64),
+}
+
+/// A mixture found by shrinking.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shrunk {
+    /// Models and their weights, which add up to 1; at most one more than there are constraints.
+    pub weights: Vec<(usize, f64)>,
+    /// ε: no constraint is violated by more.
+    pub epsilon: f64,
+    /// The least ε ≥ 0 that any mixture has.
+    pub least: f64,
+    /// Whether the constraints can be met as far as was asked.
+    pub feasible: bool,
+}
+
+/// What rounding may add to a violation that is 0.
+const HAIR: f64 = 1e-9;
+
+/// The best mixture of models with these objectives and constraint losses (model by model).
+///
+/// `allowed` is how far constraints may be violated; where no mixture gets there, the least is taken, and
+/// the result says so.
+///
+/// ```
+/// use fairgame::classifier::shrink;
+/// // A good model that violates by 0.1, and a bad one with 0.1 to spare: half of each.
+/// let shrunk = shrink(&[0.1, 0.3], &[vec![0.1], vec![-0.1]], 0.0)?;
+/// assert!(shrunk.feasible && (shrunk.weights[0].1 - 0.5).abs() < 1e-6);
+/// // Two bad ones: as little as can be.
+/// let shrunk = shrink(&[0.1, 0.3], &[vec![0.1], vec![0.2]], 0.0)?;
+/// assert!(!shrunk.feasible && (shrunk.least - 0.1).abs() < 1e-6);
+/// # Ok::<(), fairgame::Error>(())
+/// ```
+///
+/// # Errors
+/// If there are no models, a loss is not a finite number, or the solver fails.
+pub fn shrink(objective: &[f64], constraints: &[Vec<f64>], allowed: f64) -> Result<Shrunk> {
+    let finite = objective.iter().chain(constraints.iter().flatten()).all(|loss| loss.is_finite());
+    if objective.is_empty() || objective.len() != constraints.len() || !finite {
+        let message = "shrinking needs models, each with losses that are finite numbers";
+        return Err(Error::new(ErrorKind::Settings, message)
+            .help("a group that has no rows on one of the samples has no rates there"));
+    }
+    let (violation, _) = solve(&vec![0.0; objective.len()], constraints, None)?;
+    let least = violation.max(0.0);
+    let feasible = least <= allowed.max(0.0) + HAIR.max(SOLVER);
+    // A hair more, for what the solver rounded away in the first program.
+    let epsilon = least.max(allowed);
+    let (_, weights) = solve(objective, constraints, Some(epsilon + HAIR.max(1e-9 * epsilon)))?;
+    Ok(Shrunk { weights, epsilon, least, feasible })
+}
+
+/// How far the solver lets a constraint be missed.
+const SOLVER: f64 = 1e-7;
+
+/// Program (2) for the ε given, or (1) for none: the optimum, and the mixture.
+fn solve(
+    objective: &[f64],
+    constraints: &[Vec<f64>],
+    epsilon: Option<f64>,
+) -> Result<(f64, Vec<(usize, f64)>)> {
+    let mut program = Problem::new(OptimizationDirection::Minimize);
+    let weights: Vec<_> =
+        objective.iter().map(|&cost| program.add_var(cost, (0.0, f64::INFINITY))).collect();
+    let slack = match epsilon {
+        Some(_) => None,
+        None => Some(program.add_var(1.0, (0.0, f64::INFINITY))),
+    };
+    let ones: Vec<_> = weights.iter().map(|&weight| (weight, 1.0)).collect();
+    program.add_constraint(&ones, ComparisonOp::Eq, 1.0);
+    for i in 0..constraints[0].len() {
+        let terms = weights.iter().zip(constraints).map(|(&weight, losses)| (weight, losses[i]));
+        let row: Vec<_> = terms.chain(slack.map(|slack| (slack, -1.0))).collect();
+        program.add_constraint(&row, ComparisonOp::Le, epsilon.unwrap_or(0.0));
+    }
+    let failed = |why: String| {
+        Error::new(ErrorKind::Settings, format!("the linear program of shrinking failed: {why}"))
+            .help("select the theorem's, the uniform, the best or the last model instead")
+    };
+    let solution = program
+        .solve()
+        .map_err(|error| failed(error.to_string()))?
+        .into_solution()
+        .map_err(|_| failed("it was interrupted".to_owned()))?;
+    let mut found: Vec<(usize, f64)> = weights
+        .iter()
+        .enumerate()
+        .map(|(model, &weight)| (model, solution.var_value(weight)))
+        .filter(|&(_, weight)| weight > 1e-12)
+        .collect();
+    let total: f64 = found.iter().map(|(_, weight)| weight).sum();
+    found.iter_mut().for_each(|(_, weight)| *weight /= total);
+    Ok((solution.objective(), found))
+}

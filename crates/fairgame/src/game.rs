@@ -1,0 +1,350 @@
+//! The loop: two players, turn by turn.
+//!
+//! ```text
+//! for t in 1..=T:
+//!     λ ← constraint player          its fixed point, or its multipliers
+//!     θ ← model player, given λ      kept, if this turn is one of those to keep
+//!     ℓ ← losses of θ on val         a minibatch of it, or all
+//!     model player learns λ          on train
+//!     constraint player learns ℓ
+//! ```
+//!
+//! Every algorithm is this loop with other players ([`crate::algorithm`]). A turn is a pure function of
+//! what the players save and of the seed, so a game that is saved and resumed is the same game to the bit.
+//! Whoever wants to watch, stop or save a game is an [`Observer`] of it.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::archive::{Archive, Arrays, Numbers};
+use crate::batch::Batches;
+use crate::player::{ConstraintPlayer, ModelPlayer};
+use crate::random::mix;
+use crate::rate::{LossValues, Multipliers, Side};
+use crate::sample::{Batch, Sample, Work};
+use crate::{Error, ErrorKind, Result};
+
+/// Which turns' models are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    /// All of them.
+    Every,
+    /// So many, evenly spaced, the last among them.
+    Spaced(u64),
+}
+
+impl Default for Keep {
+    /// 100, as in the paper's experiments.
+    fn default() -> Self {
+        Keep::Spaced(100)
+    }
+}
+
+impl Keep {
+    /// Whether turn `turn` of `turns`, counted from 1, is kept.
+    ///
+    /// ```
+    /// use fairgame::game::Keep;
+    /// let kept: Vec<u64> = (1..=10).filter(|&turn| Keep::Spaced(4).keeps(turn, 10)).collect();
+    /// assert_eq!(kept, [3, 5, 8, 10]);
+    /// ```
+    pub fn keeps(self, turn: u64, turns: u64) -> bool {
+        match self {
+            Keep::Every => true,
+            Keep::Spaced(count) => {
+                let count = u128::from(count.max(1));
+                let before = |turn: u64| u128::from(turn) * count / u128::from(turns.max(1));
+                before(turn) > before(turn.saturating_sub(1))
+            }
+        }
+    }
+}
+
+/// What a kept turn was like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// The turn, from 1.
+    pub turn: u64,
+    /// Which of the kept models was played.
+    pub theta: usize,
+    /// What the constraint player played.
+    pub lambda: Multipliers,
+}
+
+/// The models that a game kept, each once, and the turns that it kept them at.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Kept {
+    /// The models.
+    pub thetas: Vec<Vec<f32>>,
+    /// The turns.
+    pub moments: Vec<Moment>,
+    /// Where models of a hash are among them.
+    index: HashMap<u64, Vec<usize>>,
+}
+
+impl Kept {
+    fn keep(&mut self, turn: u64, theta: &[f32], lambda: &Multipliers) {
+        let hash = theta.iter().fold(0, |hash, x| mix(hash ^ u64::from(x.to_bits())));
+        let places = match self.index.entry(hash) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(Vec::new()),
+        };
+        let bits = |theta: &[f32], at: usize| theta[at].to_bits();
+        let same = |&&place: &&usize| {
+            (0..theta.len()).all(|at| bits(theta, at) == bits(&self.thetas[place], at))
+        };
+        let place = places.iter().find(same).copied().unwrap_or_else(|| {
+            self.thetas.push(theta.to_vec());
+            places.push(self.thetas.len() - 1);
+            self.thetas.len() - 1
+        });
+        self.moments.push(Moment { turn, theta: place, lambda: lambda.clone() });
+    }
+}
+
+/// What the constraint player is shown of each model.
+#[derive(Debug, Clone, Copy)]
+pub struct Referee<'a> {
+    /// The sample that constraints are measured on.
+    pub val: Sample<'a>,
+    /// The minibatches of it, or `None` for all rows each turn.
+    pub batches: Option<Batches>,
+    /// The losses themselves, or their proxies.
+    pub side: Side,
+}
+
+/// How a game ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// All turns were played.
+    Played,
+    /// An observer stopped it.
+    Stopped,
+}
+
+/// Someone who watches a game, and may stop it.
+pub trait Observer {
+    /// Called after every turn.
+    fn after_turn(&mut self, game: &Game<'_>) -> Result<ControlFlow<()>>;
+}
+
+/// A game between two players.
+pub struct Game<'a> {
+    model: Box<dyn ModelPlayer + 'a>,
+    constraint: Box<dyn ConstraintPlayer + 'a>,
+    referee: Referee<'a>,
+    keep: Keep,
+    turns: u64,
+    turn: u64,
+    kept: Kept,
+    /// Σ_t λ⁽ᵗ⁾.
+    sum: Multipliers,
+    /// What was last shown to the constraint player.
+    losses: LossValues,
+    rows: Vec<u32>,
+    work: Work,
+}
+
+impl<'a> Game<'a> {
+    /// A game of that many turns, by that many threads where all rows are measured.
+    pub fn new(
+        model: Box<dyn ModelPlayer + 'a>,
+        constraint: Box<dyn ConstraintPlayer + 'a>,
+        referee: Referee<'a>,
+        (turns, keep): (u64, Keep),
+        threads: usize,
+    ) -> Self {
+        let constraints = referee.val.losses().constraints();
+        Game {
+            model,
+            constraint,
+            referee,
+            keep,
+            turns: turns.max(1),
+            turn: 0,
+            kept: Kept::default(),
+            sum: Multipliers { objective: 0.0, constraints: vec![0.0; constraints] },
+            losses: LossValues::default(),
+            rows: Vec::new(),
+            work: Work::new(threads),
+        }
+    }
+
+    /// Plays until the last turn, or until an observer stops it.
+    pub fn run(&mut self, observers: &mut [&mut dyn Observer]) -> Result<Ending> {
+        while self.turn < self.turns {
+            self.play_turn()?;
+            for observer in &mut *observers {
+                if observer.after_turn(self)?.is_break() {
+                    return Ok(Ending::Stopped);
+                }
+            }
+        }
+        Ok(Ending::Played)
+    }
+
+    /// Plays one turn.
+    pub fn play_turn(&mut self) -> Result<()> {
+        let lambda = self.constraint.play();
+        let theta = self.model.play(lambda);
+        self.turn += 1;
+        self.sum.objective += lambda.objective;
+        for (sum, lambda) in self.sum.constraints.iter_mut().zip(&lambda.constraints) {
+            *sum += lambda;
+        }
+        if self.keep.keeps(self.turn, self.turns) {
+            check_finite(theta, self.turn)?;
+            self.kept.keep(self.turn, theta, lambda);
+        }
+        if !self.constraint.listens() {
+            self.model.learn(lambda);
+            return Ok(());
+        }
+        let Referee { val, batches, side } = &self.referee;
+        let batch = match batches {
+            None => Batch::All,
+            Some(batches) => {
+                batches.rows_of(self.turn - 1, &mut self.rows);
+                Batch::Rows(&self.rows)
+            }
+        };
+        val.measure(theta, batch, *side, &mut self.work, &mut self.losses);
+        self.model.learn(lambda);
+        self.constraint.learn(&self.losses.constraints);
+        Ok(())
+    }
+
+    /// How many turns were played.
+    pub fn turn(&self) -> u64 {
+        self.turn
+    }
+
+    /// How many turns there are.
+    pub fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// What was kept so far.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// What the constraint player was last shown: of a minibatch, an estimate.
+    pub fn losses(&self) -> &LossValues {
+        &self.losses
+    }
+
+    /// λ̄: the mean of what the constraint player played.
+    pub fn mean_lambda(&self) -> Multipliers {
+        let share = 1.0 / self.turn.max(1) as f64;
+        Multipliers {
+            objective: self.sum.objective * share,
+            constraints: self.sum.constraints.iter().map(|sum| sum * share).collect(),
+        }
+    }
+
+    /// ρ: how far above the least possible the Lagrangian of each θ played so far is at most, where the
+    /// model player can say.
+    pub fn suboptimality(&self) -> Option<f64> {
+        self.model.suboptimality()
+    }
+
+    /// All that the rest of the game depends on.
+    ///
+    /// `identity` says what game it is: settings and data. [`Game::resume`] takes up no other.
+    pub fn save(&self, identity: &str) -> Result<Archive> {
+        let mut arrays = Arrays::default();
+        arrays.put_part("model", self.model.save());
+        arrays.put_part("constraint", self.constraint.save());
+        arrays.put("sum", Numbers::F64(flat([&self.sum])));
+        arrays.put("thetas", Numbers::F32(self.kept.thetas.concat()));
+        let moments = &self.kept.moments;
+        let number = |pick: fn(&Moment) -> u64| Numbers::U64(moments.iter().map(pick).collect());
+        arrays.put("moment.turn", number(|moment| moment.turn));
+        arrays.put("moment.theta", number(|moment| moment.theta as u64));
+        arrays
+            .put("moment.lambda", Numbers::F64(flat(moments.iter().map(|moment| &moment.lambda))));
+        let header = Header {
+            identity: identity.to_owned(),
+            turn: self.turn,
+            turns: self.turns,
+            thetas: self.kept.thetas.len(),
+            moments: moments.len(),
+        };
+        let header = serde_json::to_string(&header).map_err(|error| {
+            Error::new(ErrorKind::Format, format!("cannot be written: {error}"))
+        })?;
+        Ok(Archive { what: WHAT.to_owned(), header, arrays })
+    }
+
+    /// Takes up a game where [`Game::save`] left it.
+    ///
+    /// Refuses a checkpoint of another game; then nothing is changed but this game, which is not to be
+    /// played on.
+    pub fn resume(&mut self, archive: Archive, identity: &str) -> Result<()> {
+        let broken = |why: &str| {
+            Error::new(ErrorKind::Format, format!("this checkpoint cannot be resumed: {why}"))
+        };
+        let header: Header =
+            serde_json::from_str(&archive.header).map_err(|error| broken(&error.to_string()))?;
+        if header.identity != identity || header.turns != self.turns {
+            return Err(broken("it is of other settings or other data")
+                .help("resume with the settings and data it was made with, or start anew"));
+        }
+        let mut arrays = archive.arrays;
+        self.model.load(arrays.take_part("model"))?;
+        self.constraint.load(arrays.take_part("constraint"))?;
+        let (size, params) = (self.sum.constraints.len() + 1, self.referee.val.params());
+        let product = |a: usize, b: usize| a.checked_mul(b).ok_or_else(|| broken("its sizes"));
+        self.sum = unflat(&arrays.take_f64("sum", size)?);
+        let thetas = arrays.take_f32("thetas", product(header.thetas, params)?)?;
+        let turns = arrays.take_u64("moment.turn", header.moments)?;
+        let places = arrays.take_u64("moment.theta", header.moments)?;
+        let lambdas = arrays.take_f64("moment.lambda", product(header.moments, size)?)?;
+        let thetas: Vec<&[f32]> = thetas.chunks_exact(params.max(1)).collect();
+        self.kept = Kept::default();
+        for ((turn, place), lambda) in turns.into_iter().zip(places).zip(lambdas.chunks(size)) {
+            let theta = usize::try_from(place).ok().and_then(|place| thetas.get(place));
+            let theta = theta.ok_or_else(|| broken("a model is missing"))?;
+            self.kept.keep(turn, theta, &unflat(lambda));
+        }
+        self.turn = header.turn;
+        Ok(())
+    }
+}
+
+/// What an [`Archive`] of a game is called.
+pub const WHAT: &str = "checkpoint";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    identity: String,
+    turn: u64,
+    turns: u64,
+    thetas: usize,
+    moments: usize,
+}
+
+fn flat<'b>(all: impl IntoIterator<Item = &'b Multipliers>) -> Vec<f64> {
+    let one =
+        |m: &'b Multipliers| std::iter::once(m.objective).chain(m.constraints.iter().copied());
+    all.into_iter().flat_map(one).collect()
+}
+
+fn unflat(lambda: &[f64]) -> Multipliers {
+    Multipliers { objective: lambda[0], constraints: lambda[1..].to_vec() }
+}
+
+fn check_finite(theta: &[f32], turn: u64) -> Result<()> {
+    if theta.iter().all(|parameter| parameter.is_finite()) {
+        return Ok(());
+    }
+    let message = format!("training diverged: by turn {turn} a parameter is not a finite number");
+    Err(Error::new(ErrorKind::Settings, message)
+        .help("use a smaller step, or standardise the numbers"))
+}

@@ -1,0 +1,203 @@
+//! The model player of Algorithm 1: the best answer to λ, the same for the same λ.
+//!
+//! Definition "oracle" of the paper asks for a deterministic O with f(O(f)) ≤ inf f + ρ for each f(θ) =
+//! L_θ(θ, λ). Where f is convex in θ (a linear model, a convex surrogate, μ > 0) this is met, and the ρ is
+//! not hoped for but measured. Steps over all rows are θ_{s+1} = Π_Θ(θ_s − 2·g_s/(μ(s+1))) from 0, and the
+//! answer is θ̄ = Σ w_s·θ_s with w_s ∝ s (Lacoste-Julien et al. 2012). Each step bounds f from below,
+//! f(θ) ≥ f(θ_s) + g_s·(θ − θ_s) + (μ/2)‖θ − θ_s‖², and so does the mean of these bounds, whose least value
+//! over all θ is plain to see. With ḡ, θ̄ the w-means of g_s, θ_s:
+//!
+//! ```text
+//! ρ = f(θ̄) − Σ_s w_s·(f(θ_s) − g_s·θ_s + (μ/2)‖θ_s‖²) + ‖ḡ − μθ̄‖²/(2μ)
+//! ```
+//!
+//! The steps end where that is at most the ρ asked for. Elsewhere (a network, a lattice, a surrogate that
+//! is not convex) the answer is what a fixed number of full-batch steps of an optimizer give: still
+//! deterministic, but with no ρ to state.
+//!
+//! With a [`Covering`], λ is first rounded to the nearest centre, and each centre is answered once; there
+//! are then never more models than centres.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::covering::Centre;
+use super::{Covering, Learner, ModelPlayer};
+use crate::archive::{Arrays, Numbers};
+use crate::model::{AnyModel, Model};
+use crate::optimize::{Memory, Optimizer};
+use crate::rate::{LossValues, Multipliers, Side, Surrogate};
+use crate::sample::{Batch, Work};
+use crate::{Error, ErrorKind, Result};
+
+/// How well an oracle answers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OracleSpec {
+    /// ρ: an answer is to be at most this far above the best, where that can be told.
+    pub rho: f64,
+    /// At most so many steps for each answer; so many, where no ρ can be told.
+    pub steps: u64,
+    /// How steps are taken where no ρ can be told.
+    pub optimizer: Optimizer,
+}
+
+impl Default for OracleSpec {
+    /// ρ = 0.01, at most 20,000 steps, Adam with a step of 0.01 where none can be told.
+    fn default() -> Self {
+        OracleSpec { rho: 0.01, steps: 20_000, optimizer: Optimizer::adam(0.01) }
+    }
+}
+
+impl OracleSpec {
+    /// Refuses settings that give no answer.
+    pub fn check(&self) -> Result<()> {
+        self.optimizer.check()?;
+        if self.rho > 0.0 && self.rho.is_finite() && self.steps > 0 {
+            return Ok(());
+        }
+        let message = format!("an oracle with rho {} and {} steps", self.rho, self.steps);
+        Err(Error::new(ErrorKind::Settings, message).help("both are to be above 0"))
+    }
+}
+
+/// A deterministic, approximate minimiser.
+#[derive(Debug, Clone)]
+pub struct Oracle<'a> {
+    learner: Learner<'a>,
+    spec: OracleSpec,
+    covering: Option<Covering>,
+    /// The answers so far, by centre.
+    memo: BTreeMap<Centre, (Vec<f32>, Option<f64>)>,
+    /// The answer where nothing is rounded.
+    theta: Vec<f32>,
+    /// The largest ρ of an answer so far; `None` once one could not be told.
+    rho: Option<f64>,
+    work: Work,
+}
+
+impl<'a> Oracle<'a> {
+    /// An oracle that answers each λ, or each centre of a covering.
+    pub fn new(learner: Learner<'a>, spec: OracleSpec, covering: Option<Covering>) -> Self {
+        Oracle {
+            learner,
+            spec,
+            covering,
+            memo: BTreeMap::new(),
+            theta: Vec::new(),
+            rho: Some(0.0).filter(|_| is_convex(&learner)),
+            work: Work::new(learner.threads),
+        }
+    }
+
+    /// A near-best θ for λ, and how near where that can be told.
+    fn answer(&mut self, lambda: &Multipliers) -> (Vec<f32>, Option<f64>) {
+        if is_convex(&self.learner) {
+            let (theta, rho) = self.certified(lambda);
+            return (theta, Some(rho));
+        }
+        let Learner { train, region, seed, .. } = self.learner;
+        let mut theta = train.model.initial(seed);
+        let (mut memory, mut gradient) = (Memory::default(), vec![0.0; theta.len()]);
+        for _ in 0..self.spec.steps {
+            self.learner.gradient(&theta, lambda, Batch::All, &mut self.work, &mut gradient);
+            memory.step(&self.spec.optimizer, &mut theta, &gradient);
+            region.project(train.model, &mut theta);
+        }
+        (theta, None)
+    }
+
+    fn certified(&mut self, lambda: &Multipliers) -> (Vec<f32>, f64) {
+        let Learner { train, region, .. } = self.learner;
+        let (mu, params) = (region.convexity, train.model.params());
+        let (mut at, mut gradient) = (vec![0.0_f32; params], vec![0.0_f32; params]);
+        // Sums over steps, each times its number: of θ_s, of g_s, and of the bounds' constant parts.
+        let (mut sum, mut slopes) = (vec![0.0_f64; params], vec![0.0_f64; params]);
+        let (mut below, mut total) = (0.0, 0.0);
+        let mut theta = vec![0.0_f32; params];
+        let mut rho = f64::INFINITY;
+        for step in 1..=self.spec.steps {
+            let weight = step as f64;
+            let value = self.value(&at, lambda);
+            self.learner.gradient(&at, lambda, Batch::All, &mut self.work, &mut gradient);
+            let dot = |a: &[f32], b: &[f32]| -> f64 {
+                a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+            };
+            below += weight * (value - dot(&gradient, &at) + mu / 2.0 * dot(&at, &at));
+            total += weight;
+            for (k, (&at, &slope)) in at.iter().zip(&gradient).enumerate() {
+                sum[k] += weight * f64::from(at);
+                slopes[k] += weight * f64::from(slope);
+            }
+            // What the certificate costs is a pass over the rows: so not after every step.
+            if step.is_power_of_two() || step % 64 == 0 || step == self.spec.steps {
+                theta.iter_mut().zip(&sum).for_each(|(theta, sum)| *theta = (sum / total) as f32);
+                let off = slopes.iter().zip(&sum).map(|(slope, sum)| (slope - mu * sum) / total);
+                let square: f64 = off.map(|off| off * off).sum();
+                rho = self.value(&theta, lambda) - below / total + square / (2.0 * mu);
+                if rho <= self.spec.rho {
+                    break;
+                }
+            }
+            let by = (2.0 / (mu * (weight + 1.0))) as f32;
+            at.iter_mut().zip(&gradient).for_each(|(at, slope)| *at -= by * slope);
+            region.project(train.model, &mut at);
+        }
+        (theta, rho.max(0.0))
+    }
+
+    /// The Lagrangian at θ, over all rows.
+    fn value(&mut self, theta: &[f32], lambda: &Multipliers) -> f64 {
+        let mut values = LossValues::default();
+        let Learner { train, region, .. } = self.learner;
+        train.measure(theta, Batch::All, Side::Proxy, &mut self.work, &mut values);
+        values.weighted(lambda) + region.penalty(theta)
+    }
+}
+
+/// Whether the Lagrangian is strongly convex in θ, so that a ρ can be told.
+fn is_convex(Learner { train, region, .. }: &Learner<'_>) -> bool {
+    region.convexity > 0.0
+        && matches!(train.model, AnyModel::Linear(_))
+        && matches!(train.surrogate, Surrogate::Hinge | Surrogate::Logistic)
+}
+
+impl ModelPlayer for Oracle<'_> {
+    fn play(&mut self, lambda: &Multipliers) -> &[f32] {
+        let Some(covering) = &self.covering else {
+            let (theta, rho) = self.answer(lambda);
+            self.rho = self.rho.zip(rho).map(|(most, rho)| most.max(rho));
+            self.theta = theta;
+            return &self.theta;
+        };
+        let (centre, rounded) = covering.nearest(lambda);
+        if !self.memo.contains_key(&centre) {
+            let answer = self.answer(&rounded);
+            self.rho = self.rho.zip(answer.1).map(|(most, rho)| most.max(rho));
+            self.memo.insert(centre.clone(), answer);
+        }
+        &self.memo[&centre].0
+    }
+
+    fn learn(&mut self, _lambda: &Multipliers) {}
+
+    /// No answers: they are a function of λ, and found again where they are needed.
+    fn save(&self) -> Arrays {
+        let mut arrays = Arrays::default();
+        arrays.put("rho", Numbers::F64(self.rho.into_iter().collect()));
+        arrays
+    }
+
+    fn load(&mut self, mut arrays: Arrays) -> Result<()> {
+        self.rho = match is_convex(&self.learner) {
+            true => Some(arrays.take_f64("rho", 1)?[0]),
+            false => None,
+        };
+        Ok(())
+    }
+
+    fn suboptimality(&self) -> Option<f64> {
+        self.rho
+    }
+}

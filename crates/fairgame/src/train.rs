@@ -1,0 +1,332 @@
+//! From tables and settings to a classifier.
+//!
+//! A [`Spec`] says all that a training depends on but the data; it is what a policy file, the command line
+//! and other surfaces fill in. [`Spec::prepare`] binds the problem, fits the encoder and compiles both
+//! samples into a [`Training`]; its [`Training::game`] is played, and [`Training::finish`] makes the
+//! classifier. [`Spec::train`] is all three.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::algorithm::{Algorithm, Setting};
+use crate::archive::hex;
+use crate::classifier::{Classifier, Iterates, Member, Provenance, Rows, Selected, Selection};
+use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
+use crate::game::{Ending, Game, Keep, Observer};
+use crate::model::{AnyModel, ModelSpec, Region};
+use crate::random::mix;
+use crate::rate::{self, Bound, Compiled, Multipliers, Problem, Surrogate, Weighted};
+use crate::sample::Sample;
+use crate::{Error, ErrorKind, Result};
+
+/// All that a training depends on but the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The condition that makes a row positive.
+    pub label: String,
+    /// What to minimise.
+    #[serde(default = "error_rate")]
+    pub objective: String,
+    /// What is to hold.
+    #[serde(default)]
+    pub constraints: Vec<String>,
+    /// Whether groups of an `each` that have no rows are left out rather than refused.
+    #[serde(default)]
+    pub skip_empty_groups: bool,
+    /// How columns become features; the label's columns never do.
+    #[serde(default)]
+    pub encoder: EncoderSpec,
+    /// The family of models.
+    #[serde(default = "linear")]
+    pub model: ModelSpec,
+    /// What stands in for decisions where slopes are needed.
+    #[serde(default)]
+    pub surrogate: Surrogate,
+    /// Where parameters may be, and how they are held back.
+    #[serde(default)]
+    pub region: Region,
+    /// How the game is played.
+    #[serde(default)]
+    pub algorithm: Algorithm,
+    /// Which turns' models are kept.
+    #[serde(default)]
+    pub keep: Keep,
+    /// How the classifier is made of them.
+    #[serde(default)]
+    pub selection: Selection,
+    /// Draws the start, the minibatches and the decisions.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn error_rate() -> String {
+    "error()".to_owned()
+}
+
+fn linear() -> ModelSpec {
+    ModelSpec::Linear
+}
+
+/// The rows to learn from.
+#[derive(Debug, Clone, Copy)]
+pub struct Data<'a> {
+    /// The model player's; of one dataset, both players'.
+    pub train: Weighted<'a>,
+    /// The constraint player's, independent of the others, or `None` for one dataset.
+    pub val: Option<Weighted<'a>>,
+}
+
+/// Something that preparing a training found worth telling the user.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// About the features.
+    Features(encode::Notice),
+    /// About the problem.
+    Problem(rate::Notice),
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::Features(notice) => notice.fmt(f),
+            Notice::Problem(notice) => notice.fmt(f),
+        }
+    }
+}
+
+/// One player's rows, ready to be played on.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// What a model sees.
+    pub features: Features,
+    /// The cells and losses.
+    pub compiled: Compiled,
+    /// How much each row counts; 1 each where it is `None`.
+    pub weights: Option<Vec<f32>>,
+}
+
+impl Part {
+    /// Encodes and compiles the rows of a table.
+    pub fn new(encoder: &Encoder, bound: &Bound, rows: Weighted<'_>) -> Result<Self> {
+        Ok(Part {
+            features: encoder.encode(rows.table)?,
+            compiled: bound.compile(rows.table, rows.weights)?,
+            weights: rows.weights.map(<[f32]>::to_vec),
+        })
+    }
+
+    /// How many rows there are, and a hash of all that the players see of them.
+    fn provenance(&self) -> Rows {
+        let mut hash = Sha256::new();
+        match self.features.codes() {
+            Codes::Narrow(codes) => codes.iter().for_each(|code| hash.update(code.to_le_bytes())),
+            Codes::Wide(codes) => codes.iter().for_each(|code| hash.update(code.to_le_bytes())),
+        }
+        self.features.values().iter().for_each(|value| hash.update(value.to_le_bytes()));
+        self.compiled.cells().iter().for_each(|cell| hash.update(cell.to_le_bytes()));
+        self.weights.iter().flatten().for_each(|weight| hash.update(weight.to_le_bytes()));
+        Rows { rows: self.features.rows(), sha256: hex(&hash.finalize()) }
+    }
+}
+
+/// A training that is ready to begin.
+#[derive(Debug, Clone)]
+pub struct Training {
+    spec: Spec,
+    bound: Bound,
+    encoder: Encoder,
+    model: AnyModel,
+    train: Part,
+    val: Option<Part>,
+    provenance: Provenance,
+}
+
+/// What a training came to.
+#[derive(Debug, Clone)]
+pub struct Trained {
+    /// The classifier.
+    pub classifier: Classifier,
+    /// The models that were kept, measured on both samples.
+    pub iterates: Iterates,
+    /// How the classifier is made of them.
+    pub selected: Selected,
+    /// λ̄: the mean of what the constraint player played.
+    pub mean_lambda: Multipliers,
+    /// ρ, where the model player could state one.
+    pub suboptimality: Option<f64>,
+    /// How many turns were played.
+    pub turns: u64,
+}
+
+impl Spec {
+    /// A linear model for a label under constraints, with every setting at its default.
+    pub fn new<S: AsRef<str>>(label: &str, constraints: &[S]) -> Self {
+        Spec {
+            label: label.to_owned(),
+            objective: error_rate(),
+            constraints: constraints.iter().map(|text| text.as_ref().to_owned()).collect(),
+            skip_empty_groups: false,
+            encoder: EncoderSpec::default(),
+            model: ModelSpec::Linear,
+            surrogate: Surrogate::default(),
+            region: Region::default(),
+            algorithm: Algorithm::default(),
+            keep: Keep::default(),
+            selection: Selection::default(),
+            seed: 0,
+        }
+    }
+
+    /// Binds the problem to the data, fits the encoder on the training rows, and compiles both samples.
+    pub fn prepare(&self, data: &Data<'_>) -> Result<(Training, Vec<Notice>)> {
+        let mut problem = Problem::parse(&self.label, &self.objective, &self.constraints)?;
+        if self.skip_empty_groups {
+            problem = problem.skip_empty_groups();
+        }
+        let others: Vec<Weighted<'_>> = data.val.into_iter().collect();
+        let (bound, found) = problem.bind(data.train, &others)?;
+        let mut notices: Vec<Notice> = found.into_iter().map(Notice::Problem).collect();
+        let mut encoder = self.encoder.clone();
+        for column in bound.label().columns() {
+            // A model that sees the label learns nothing else.
+            if !encoder.ignore.iter().any(|ignored| ignored == column) {
+                encoder.ignore.push(column.to_owned());
+            }
+        }
+        let (encoder, found) = Encoder::fit(&encoder, data.train.table)?;
+        notices.extend(found.into_iter().map(Notice::Features));
+        let train = Part::new(&encoder, &bound, data.train)?;
+        let val = data.val.map(|val| Part::new(&encoder, &bound, val)).transpose();
+        let val = val.map_err(|error| error.at("validation"))?;
+        Ok((Training::new(self.clone(), bound, encoder, train, val)?, notices))
+    }
+
+    /// Prepares, plays and finishes; see [`Training`] for the parts.
+    ///
+    /// ```
+    /// use fairgame::algorithm::{Algorithm, Practical};
+    /// use fairgame::table::{ReadOptions, Source, read};
+    /// use fairgame::train::{Data, Spec};
+    ///
+    /// let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
+    /// let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
+    /// let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+    /// spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
+    /// let trained = spec.train(&Data { train: (&people).into(), val: None }, 1, &mut [])?;
+    /// let shrunk = trained.selected.shrunk.unwrap();
+    /// assert!(shrunk.feasible);
+    /// // One constraint: at most two models.
+    /// assert!(trained.classifier.members().len() <= 2);
+    /// # Ok::<(), fairgame::Error>(())
+    /// ```
+    pub fn train(
+        &self,
+        data: &Data<'_>,
+        threads: usize,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<Trained> {
+        let (training, _) = self.prepare(data)?;
+        let mut game = training.game(threads)?;
+        let _: Ending = game.run(observers)?;
+        training.finish(&game, threads)
+    }
+}
+
+impl Training {
+    /// A training on parts that were prepared elsewhere; `val` is `None` for one dataset.
+    pub fn new(
+        spec: Spec,
+        bound: Bound,
+        encoder: Encoder,
+        train: Part,
+        val: Option<Part>,
+    ) -> Result<Self> {
+        let model = spec.model.build(&encoder, &train.features)?;
+        let settings = serde_json::to_value(&spec).map_err(|error| {
+            Error::new(ErrorKind::Settings, format!("the settings cannot be written: {error}"))
+        })?;
+        let provenance = Provenance {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            settings,
+            train: train.provenance(),
+            val: val.as_ref().map(Part::provenance),
+        };
+        Ok(Training { spec, bound, encoder, model, train, val, provenance })
+    }
+
+    /// The problem, bound to the training rows.
+    pub fn bound(&self) -> &Bound {
+        &self.bound
+    }
+
+    /// The encoder, fitted on the training rows.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// The family of models.
+    pub fn model(&self) -> &AnyModel {
+        &self.model
+    }
+
+    /// What tells this training from any other: a hash of its settings and data.
+    pub fn identity(&self) -> String {
+        let text = serde_json::to_string(&self.provenance).unwrap_or_default();
+        hex(&Sha256::digest(text))
+    }
+
+    /// What the game is played on.
+    pub fn setting(&self, threads: usize) -> Setting<'_> {
+        let train = self.sample(&self.train);
+        let val = self.val.as_ref().map_or(train, |val| self.sample(val));
+        let Spec { region, keep, seed, .. } = self.spec;
+        Setting { train, val, region, keep, seed, threads }
+    }
+
+    fn sample<'a>(&'a self, part: &'a Part) -> Sample<'a> {
+        Sample {
+            features: &part.features,
+            compiled: &part.compiled,
+            weights: part.weights.as_deref(),
+            model: &self.model,
+            surrogate: self.spec.surrogate,
+        }
+    }
+
+    /// The game, before its first turn.
+    pub fn game(&self, threads: usize) -> Result<Game<'_>> {
+        self.spec.algorithm.game(&self.setting(threads))
+    }
+
+    /// Measures what the game kept and makes the classifier.
+    pub fn finish(&self, game: &Game<'_>, threads: usize) -> Result<Trained> {
+        let Setting { train, val, .. } = self.setting(threads);
+        let iterates = Iterates::measure(game.kept(), &train, &val, threads);
+        let selected = self.spec.selection.select(&iterates)?;
+        let member = |&(model, weight): &(usize, f64)| {
+            let first = iterates.moments.iter().find(|moment| moment.theta == model);
+            let turn = first.map_or(0, |moment| moment.turn);
+            Member { weight, turn, theta: iterates.models[model].theta.clone() }
+        };
+        let classifier = Classifier::new(
+            self.bound.clone(),
+            self.encoder.clone(),
+            self.model.clone(),
+            selected.weights.iter().map(member).collect(),
+            mix(self.spec.seed ^ 0x6b65_7900),
+            self.provenance.clone(),
+        )?;
+        Ok(Trained {
+            classifier,
+            iterates,
+            selected,
+            mean_lambda: game.mean_lambda(),
+            suboptimality: game.suboptimality(),
+            turns: game.turn(),
+        })
+    }
+}
