@@ -175,16 +175,23 @@ impl<'a> Game<'a> {
     }
 
     /// Plays until the last turn, or until an observer stops it.
+    ///
+    /// Observers first see where a game that is taken up again is: it may have been saved at the very turn
+    /// at which one of them stops it.
     pub fn run(&mut self, observers: &mut [&mut dyn Observer]) -> Result<Ending> {
-        while self.turn < self.turns {
-            self.play_turn()?;
-            for observer in &mut *observers {
-                if observer.after_turn(self)?.is_break() {
-                    return Ok(Ending::Stopped);
+        loop {
+            if self.turn > 0 {
+                for observer in &mut *observers {
+                    if observer.after_turn(self)?.is_break() {
+                        return Ok(Ending::Stopped);
+                    }
                 }
             }
+            if self.turn >= self.turns {
+                return Ok(Ending::Played);
+            }
+            self.play_turn()?;
         }
-        Ok(Ending::Played)
     }
 
     /// Plays one turn.

@@ -16,6 +16,7 @@ use crate::classifier::{Classifier, Iterates, Member, Provenance, Rows, Selected
 use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
 use crate::game::{Ending, Game, Keep, Observer};
 use crate::model::{AnyModel, ModelSpec, Region};
+use crate::observe::{EarlyStop, Patience};
 use crate::random::mix;
 use crate::rate::{self, Bound, Compiled, Multipliers, Problem, Surrogate, Weighted};
 use crate::sample::Sample;
@@ -54,6 +55,9 @@ pub struct Spec {
     /// Which turns' models are kept.
     #[serde(default)]
     pub keep: Keep,
+    /// Whether to stop once models get no better, and when.
+    #[serde(default)]
+    pub early_stop: Option<Patience>,
     /// How the classifier is made of them.
     #[serde(default)]
     pub selection: Selection,
@@ -176,6 +180,7 @@ impl Spec {
             region: Region::default(),
             algorithm: Algorithm::default(),
             keep: Keep::default(),
+            early_stop: None,
             selection: Selection::default(),
             seed: 0,
         }
@@ -231,7 +236,7 @@ impl Spec {
     ) -> Result<Trained> {
         let (training, _) = self.prepare(data)?;
         let mut game = training.game(threads)?;
-        let _: Ending = game.run(observers)?;
+        training.play(&mut game, threads, observers)?;
         training.finish(&game, threads)
     }
 }
@@ -300,6 +305,22 @@ impl Training {
     /// The game, before its first turn.
     pub fn game(&self, threads: usize) -> Result<Game<'_>> {
         self.spec.algorithm.game(&self.setting(threads))
+    }
+
+    /// Plays a game to its end, or until an observer or the spec's patience stops it.
+    pub fn play(
+        &self,
+        game: &mut Game<'_>,
+        threads: usize,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<Ending> {
+        let Some(patience) = self.spec.early_stop else { return game.run(observers) };
+        let mut stop = EarlyStop::new(patience, self.setting(threads).val, threads);
+        // Last, so that the others have seen the turn it stops at.
+        let others = observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer);
+        let mut all: Vec<&mut dyn Observer> = others.collect();
+        all.push(&mut stop);
+        game.run(&mut all)
     }
 
     /// Measures what the game kept and makes the classifier.

@@ -115,7 +115,8 @@ fn solve(
         .iter()
         .enumerate()
         .map(|(model, &weight)| (model, solution.var_value(weight)))
-        .filter(|&(_, weight)| weight > 1e-12)
+        // A weight that small is the hair's, or the solver's.
+        .filter(|&(_, weight)| weight > SOLVER)
         .collect();
     let total: f64 = found.iter().map(|(_, weight)| weight).sum();
     found.iter_mut().for_each(|(_, weight)| *weight /= total);

@@ -19,6 +19,8 @@ pub struct Ascent {
     descent: Vec<f64>,
     /// λ, beside the objective's 1.
     played: Multipliers,
+    /// Space to project in.
+    sorted: Vec<f64>,
 }
 
 impl Ascent {
@@ -30,6 +32,7 @@ impl Ascent {
             memory: Memory::default(),
             descent: vec![0.0; constraints],
             played: Multipliers { objective: 1.0, constraints: vec![0.0; constraints] },
+            sorted: Vec::with_capacity(constraints),
         }
     }
 }
@@ -47,7 +50,7 @@ impl ConstraintPlayer for Ascent {
         self.memory.step(&self.optimizer, lambda, &self.descent);
         lambda.iter_mut().for_each(|lambda| *lambda = lambda.max(0.0));
         if let Some(radius) = self.radius {
-            into_ball(lambda, radius);
+            into_ball(lambda, radius, &mut self.sorted);
         }
     }
 
@@ -68,11 +71,12 @@ impl ConstraintPlayer for Ascent {
 
 /// The nearest point with non-negative items that add up to at most `radius` (Duchi et al. 2008): each
 /// item less a threshold, and at least 0.
-fn into_ball(lambda: &mut [f64], radius: f64) {
+fn into_ball(lambda: &mut [f64], radius: f64, sorted: &mut Vec<f64>) {
     if lambda.iter().sum::<f64>() <= radius {
         return;
     }
-    let mut sorted = lambda.to_vec();
+    sorted.clear();
+    sorted.extend_from_slice(lambda);
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));
     let (mut sum, mut threshold) = (0.0, 0.0);
     for (before, item) in sorted.iter().enumerate() {
@@ -108,7 +112,7 @@ mod tests {
         for _ in 0..200 {
             let point: Vec<f64> = (0..5).map(|_| stream.unit() * 3.0).collect();
             let mut projected = point.clone();
-            into_ball(&mut projected, 2.0);
+            into_ball(&mut projected, 2.0, &mut Vec::new());
             let sum: f64 = projected.iter().sum();
             assert!(sum <= 2.0 + 1e-9 && projected.iter().all(|&item| item >= 0.0));
             let distance = |other: &[f64]| -> f64 {

@@ -4,6 +4,10 @@
 //! "Properties of datasets"). [`PAPER`] states a preparation that fits the description, and what
 //! the paper says of its size; `docs/datasets.md` puts the two side by side.
 
+mod simulated;
+
+pub use simulated::simulated;
+
 use crate::encode::{Coding, Cuts, Encoder, EncoderSpec, Features, Notice, Steps};
 use crate::rate::{Bound, Policy};
 use crate::table::{Comparison, Predicate, ReadOptions, Shipped, Source, Table, read, split};

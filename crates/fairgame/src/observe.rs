@@ -1,0 +1,180 @@
+//! Who watches a game: progress, checkpoints, early stopping.
+//!
+//! An observer is called after every turn and decides for itself when to do something. None of them changes
+//! the game; whether one stops it depends on what the game kept alone, so a resumed game stops where it
+//! would have stopped.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::archive::Archive;
+use crate::classifier::shrink;
+use crate::game::{Game, Observer, WHAT};
+use crate::rate::{LossValues, Side};
+use crate::sample::{Batch, Sample, Work};
+use crate::{Error, ErrorKind, Result};
+
+/// Calls a function every so many turns, and after the last; it may stop the game.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use fairgame::observe::Every;
+/// let mut seen = Vec::new();
+/// let progress = Every::new(1000, |game| {
+///     seen.push(game.turn());
+///     ControlFlow::Continue(())
+/// });
+/// # let _ = progress;
+/// ```
+pub struct Every<F> {
+    turns: u64,
+    call: F,
+}
+
+impl<F: FnMut(&Game<'_>) -> ControlFlow<()>> Every<F> {
+    /// Calls `call` every `turns` turns.
+    pub fn new(turns: u64, call: F) -> Self {
+        Every { turns: turns.max(1), call }
+    }
+}
+
+impl<F: FnMut(&Game<'_>) -> ControlFlow<()>> Observer for Every<F> {
+    fn after_turn(&mut self, game: &Game<'_>) -> Result<ControlFlow<()>> {
+        if game.turn().is_multiple_of(self.turns) || game.turn() == game.turns() {
+            return Ok((self.call)(game));
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Saves the game every so many turns, each time whole or not at all.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    path: PathBuf,
+    every: u64,
+    identity: String,
+}
+
+impl Checkpoint {
+    /// Saves to `path` every `every` turns. `identity` says what game it is: see
+    /// [`Training::identity`](crate::train::Training::identity).
+    pub fn new(path: impl Into<PathBuf>, every: u64, identity: impl Into<String>) -> Self {
+        Checkpoint { path: path.into(), every: every.max(1), identity: identity.into() }
+    }
+
+    /// Takes up the game from the file, if there is one; says whether there was.
+    ///
+    /// # Errors
+    /// If the file is damaged, or of another game.
+    pub fn resume(&self, game: &mut Game<'_>) -> Result<bool> {
+        match self.path.try_exists() {
+            Ok(false) => return Ok(false),
+            Ok(true) => {}
+            Err(error) => {
+                let message = format!("cannot be looked for: {error}");
+                return Err(Error::new(ErrorKind::Io, message).at(self.path.display()));
+            }
+        }
+        let archive = Archive::read(&self.path, WHAT)?;
+        game.resume(archive, &self.identity).map_err(|error| error.at(self.path.display()))?;
+        Ok(true)
+    }
+}
+
+impl Observer for Checkpoint {
+    fn after_turn(&mut self, game: &Game<'_>) -> Result<ControlFlow<()>> {
+        if game.turn().is_multiple_of(self.every) || game.turn() == game.turns() {
+            game.save(&self.identity)?.write(&self.path)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// When to stop early.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Patience {
+    /// Stop once so many kept models in a row have not helped.
+    pub kept: u64,
+    /// What is less than this is no help.
+    pub least: f64,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience { kept: 20, least: 1e-4 }
+    }
+}
+
+/// Stops a game once the classifier that could be made of its models gets no better.
+///
+/// Each time a model is kept, all that were kept so far are shrunk with objective and constraints both
+/// measured on val. A model helps if it lowers the least ε, or the objective at no larger ε.
+pub struct EarlyStop<'a> {
+    patience: Patience,
+    val: Sample<'a>,
+    work: Work,
+    /// How many kept turns were looked at, and the losses of the models kept at them.
+    seen: usize,
+    objective: Vec<f64>,
+    constraints: Vec<Vec<f64>>,
+    /// The least ε and the objective so far, and how many kept turns ago they were found.
+    best: Option<(f64, f64)>,
+    ago: u64,
+}
+
+impl<'a> EarlyStop<'a> {
+    /// Stops by what is measured on `val`, by that many threads.
+    pub fn new(patience: Patience, val: Sample<'a>, threads: usize) -> Self {
+        EarlyStop {
+            patience,
+            val,
+            work: Work::new(threads),
+            seen: 0,
+            objective: Vec::new(),
+            constraints: Vec::new(),
+            best: None,
+            ago: 0,
+        }
+    }
+
+    /// Looks at the next kept turn; whether patience is at its end.
+    fn look(&mut self, game: &Game<'_>) -> Result<bool> {
+        let moment = &game.kept().moments[self.seen];
+        self.seen += 1;
+        // A model that was kept before changes nothing.
+        if moment.theta == self.objective.len() {
+            let theta = &game.kept().thetas[moment.theta];
+            let mut values = LossValues::default();
+            self.val.measure(theta, Batch::All, Side::Exact, &mut self.work, &mut values);
+            self.objective.push(values.objective);
+            self.constraints.push(values.constraints);
+        }
+        let shrunk = shrink(&self.objective, &self.constraints, 0.0)?;
+        let objective = shrunk.weights.iter().map(|&(k, weight)| weight * self.objective[k]).sum();
+        let found: (f64, f64) = (shrunk.least, objective);
+        let helps = self.best.is_none_or(|best| {
+            let by = self.patience.least;
+            found.0 < best.0 - by || (found.0 <= best.0 && found.1 < best.1 - by)
+        });
+        if helps {
+            (self.best, self.ago) = (Some(found), 0);
+        } else {
+            self.ago += 1;
+        }
+        Ok(self.ago >= self.patience.kept)
+    }
+}
+
+impl Observer for EarlyStop<'_> {
+    fn after_turn(&mut self, game: &Game<'_>) -> Result<ControlFlow<()>> {
+        while self.seen < game.kept().moments.len() {
+            if self.look(game)? {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
