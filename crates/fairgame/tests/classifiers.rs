@@ -174,10 +174,10 @@ fn no_file_is_believed() {
         let mut header = archive.header.clone();
         header.replace_range(at..=at, &stream.below(10).to_string());
         let changed = Archive { header, ..archive.clone() }.to_bytes().unwrap();
-        if let Ok(classifier) = Classifier::from_bytes(&changed) {
-            if let Ok(features) = classifier.encoder().encode(&table) {
-                let _ = classifier.predict(&features, Draw::Features);
-            }
+        if let Ok(classifier) = Classifier::from_bytes(&changed)
+            && let Ok(features) = classifier.encoder().encode(&table)
+        {
+            let _ = classifier.predict(&features, Draw::Features);
         }
     }
     assert!(Classifier::load(Path::new("/nonexistent/model")).is_err());

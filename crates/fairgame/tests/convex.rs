@@ -1,5 +1,8 @@
 //! On a small convex problem, whose exact optimum a linear program gives, every algorithm ends feasible
 //! and near-optimal: Algorithms 1 and 2 within what Theorems 1 and 2 promise, with one dataset and with two.
+//!
+//! `cargo test --test convex -- --nocapture` prints how near.
+#![allow(clippy::print_stdout, reason = "how near is worth seeing")]
 
 use fairgame::algorithm::{
     Algorithm, Answer, Baseline, Continuous, Discrete, Lagrangian, Practical, Scales, Setting,
@@ -96,7 +99,7 @@ fn optimum(sample: &Sample<'_>, margin: f64) -> (f64, f64) {
                     (theta[1], sign * f64::from(values[1])),
                     (theta[2], sign),
                 ];
-                program.add_constraint(&terms, ComparisonOp::Ge, 1.0);
+                program.add_constraint(terms, ComparisonOp::Ge, 1.0);
             }
             (above, below)
         })
