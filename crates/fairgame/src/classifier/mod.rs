@@ -19,8 +19,9 @@ pub use shrink::{Epsilon, Shrunk, shrink};
 
 use crate::encode::{Encoder, Features};
 use crate::model::{AnyModel, Model};
-use crate::rate::{Bound, Compiled, Surrogate, Tally};
+use crate::rate::{Bound, Compiled, LossValues, Surrogate, Tally};
 use crate::sample::{Batch, Sample, Work};
+use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
 /// A stochastic classifier and all that is needed to use it.
@@ -143,6 +144,17 @@ impl Classifier {
             mixed += &tally;
         }
         Ok(mixed)
+    }
+
+    /// ℓ₀ … ℓ_m of the classifier on a table, on average over the draw.
+    ///
+    /// # Errors
+    /// If a column is missing that the encoder, the label or a constraint needs.
+    pub fn measure(&self, table: &Table, threads: usize) -> Result<LossValues> {
+        let features = self.encoder.encode(table)?;
+        let compiled = self.bound.compile(table, None)?;
+        let tally = self.tally(&features, &compiled, None, threads)?;
+        Ok(compiled.losses().exact(&tally))
     }
 
     fn check(&self, features: &Features) -> Result<()> {
