@@ -1,7 +1,8 @@
 //! Any text, read as a problem, is an error or a problem: no panic, no hang, no overflow.
 //!
 //! The first line is the label, the second the objective, each further line a constraint. What parses
-//! must print as text that parses back to it; what binds to the table must compile.
+//! must print as text that parses back to it; what binds to the table must compile, and mean the same
+//! when it is kept as text.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -44,6 +45,9 @@ fuzz_target!(|bytes: &[u8]| {
             Ok((bound, _)) => {
                 let compiled = bound.compile(people(), None).expect("what binds compiles");
                 assert_eq!(compiled.losses().constraints(), bound.constraints().len());
+                let thawed = bound.frozen().thaw().expect("what binds can be kept as text");
+                let again = thawed.compile(people(), None).expect("what binds compiles");
+                assert_eq!(again.losses(), compiled.losses());
             }
         },
     }

@@ -13,7 +13,7 @@ use fairgame::table::{
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
-use crate::output::{self, count, percent, plain, short};
+use crate::output::{self, VERSION, count, percent, plain, short};
 use crate::read::ReadArguments;
 
 #[derive(Subcommand)]
@@ -95,9 +95,6 @@ pub(crate) struct Export {
     #[arg(long)]
     json: bool,
 }
-
-/// Of every JSON document below.
-const VERSION: u32 = 1;
 
 pub(crate) fn run(command: Data) -> Result<()> {
     match command {

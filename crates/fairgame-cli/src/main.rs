@@ -1,15 +1,21 @@
 //! The `fairgame` command line.
 //!
-//! Data goes to standard output, everything else to standard error. Exit codes: 0 done, 2 bad usage
-//! or bad data.
+//! Data goes to standard output, everything else to standard error. Exit codes: 0 done, and the
+//! constraints met; 1 constraints violated; 2 bad usage or bad data; 130 stopped by Ctrl-C.
 
 mod data;
 mod output;
+mod policy;
+mod progress;
 mod read;
+mod train;
+mod verdict;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use verdict::Verdict;
 
 /// Train classifiers under data-dependent constraints that hold on unseen data.
 #[derive(Parser)]
@@ -24,15 +30,19 @@ enum Command {
     /// List, describe and export data
     #[command(subcommand, arg_required_else_help = true)]
     Data(data::Data),
+    /// Train a classifier under constraints
+    #[command(after_help = train::EXAMPLES)]
+    Train(Box<train::Train>),
 }
 
 fn main() -> ExitCode {
     output::quiet_dependencies();
     let result = match Arguments::parse().command {
-        Command::Data(command) => data::run(command),
+        Command::Data(command) => data::run(command).map(|()| Verdict::Met),
+        Command::Train(arguments) => train::run(&arguments),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(verdict) => verdict.into(),
         Err(error) => {
             output::error(&error);
             ExitCode::from(2)

@@ -6,6 +6,14 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use fairgame::{Error, ErrorKind, Remedy, Result};
 use serde::Serialize;
 
+/// Of every JSON document.
+pub(crate) const VERSION: u32 = 1;
+
+/// As many threads as the machine has cores for us.
+pub(crate) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
 /// Prints data. A reader that stopped listening is no error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
@@ -30,6 +38,11 @@ pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
 pub(crate) fn notice(text: impl std::fmt::Display) {
     // Nothing can be done about a standard error that is closed.
     let _ = writeln!(io::stderr(), "note: {text}");
+}
+
+/// Warns the user of something about the result.
+pub(crate) fn warning(text: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "warning: {text}");
 }
 
 /// Tells the user what went wrong.

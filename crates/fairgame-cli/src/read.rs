@@ -66,7 +66,12 @@ pub(crate) struct FormatArguments {
 impl ReadArguments {
     /// Reads the table.
     pub(crate) fn read(&self) -> Result<Table> {
-        let sources = self.data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
+        self.read_other(&self.data)
+    }
+
+    /// Reads another table the same way.
+    pub(crate) fn read_other(&self, data: &[String]) -> Result<Table> {
+        let sources = data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
         self.format.check()?;
         table::read(sources, &self.format.options())
     }

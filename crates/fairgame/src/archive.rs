@@ -129,13 +129,18 @@ const KEY: &str = "fairgame";
 impl Archive {
     /// SHA-256 over the version, the header and the arrays, in hexadecimal.
     pub fn sha256(&self) -> String {
+        self.hash(VERSION)
+    }
+
+    /// The hash of the archive as a file of that version has it.
+    fn hash(&self, version: u32) -> String {
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
             // With its length, so that no two archives run together to the same bytes.
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         };
-        part(&VERSION.to_le_bytes());
+        part(&version.to_le_bytes());
         part(self.what.as_bytes());
         part(self.header.as_bytes());
         for (name, numbers) in &self.arrays.0 {
@@ -198,6 +203,9 @@ impl Archive {
         }
         let Version { version } =
             serde_json::from_str(label).map_err(|error| broken(error.to_string()))?;
+        if version == 0 {
+            return Err(broken("there is no version 0 of the format".to_owned()));
+        }
         if version > VERSION {
             let message = format!(
                 "the {what} is of version {version} of the format, and this fairgame reads up to {VERSION}"
@@ -217,7 +225,7 @@ impl Archive {
             arrays.put(name, numbers);
         }
         let archive = Archive { what: label.what, header: label.header, arrays };
-        if archive.sha256() != label.sha256 {
+        if archive.hash(version) != label.sha256 {
             let message =
                 format!("the {what} was changed or damaged: its hash is not the one it says");
             return Err(Error::new(ErrorKind::Format, message).help("get the file again"));

@@ -268,6 +268,8 @@ impl<'a> Game<'a> {
         arrays.put_part("model", self.model.save());
         arrays.put_part("constraint", self.constraint.save());
         arrays.put("sum", Numbers::F64(flat([&self.sum])));
+        let shown = std::iter::once(self.losses.objective).chain(self.losses.constraints.clone());
+        arrays.put("losses", Numbers::F64(shown.collect()));
         arrays.put("thetas", Numbers::F32(self.kept.thetas.concat()));
         let moments = &self.kept.moments;
         let number = |pick: fn(&Moment) -> u64| Numbers::U64(moments.iter().map(pick).collect());
@@ -308,6 +310,10 @@ impl<'a> Game<'a> {
         let (size, params) = (self.sum.constraints.len() + 1, self.referee.val.params());
         let product = |a: usize, b: usize| a.checked_mul(b).ok_or_else(|| broken("its sizes"));
         self.sum = unflat(&arrays.take_f64("sum", size)?);
+        // A constraint player that does not listen was shown nothing.
+        let shown = if self.constraint.listens() && header.turn > 0 { size } else { 1 };
+        let losses = arrays.take_f64("losses", shown)?;
+        self.losses = LossValues { objective: losses[0], constraints: losses[1..].to_vec() };
         let thetas = arrays.take_f32("thetas", product(header.thetas, params)?)?;
         let turns = arrays.take_u64("moment.turn", header.moments)?;
         let places = arrays.take_u64("moment.theta", header.moments)?;

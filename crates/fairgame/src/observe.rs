@@ -83,10 +83,17 @@ impl Checkpoint {
     }
 }
 
+impl Checkpoint {
+    /// Saves the game as it is now.
+    pub fn save(&self, game: &Game<'_>) -> Result<()> {
+        game.save(&self.identity)?.write(&self.path)
+    }
+}
+
 impl Observer for Checkpoint {
     fn after_turn(&mut self, game: &Game<'_>) -> Result<ControlFlow<()>> {
         if game.turn().is_multiple_of(self.every) || game.turn() == game.turns() {
-            game.save(&self.identity)?.write(&self.path)?;
+            self.save(game)?;
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -145,7 +152,11 @@ impl<'a> EarlyStop<'a> {
         let moment = &game.kept().moments[self.seen];
         self.seen += 1;
         // A model that was kept before changes nothing.
-        if moment.theta == self.objective.len() {
+        if moment.theta < self.objective.len() {
+            self.ago += 1;
+            return Ok(self.ago >= self.patience.kept);
+        }
+        {
             let theta = &game.kept().thetas[moment.theta];
             let mut values = LossValues::default();
             self.val.measure(theta, Batch::All, Side::Exact, &mut self.work, &mut values);

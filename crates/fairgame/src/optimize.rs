@@ -27,18 +27,33 @@ pub enum Optimizer {
         /// η.
         step: f64,
         /// β₁.
+        #[serde(default = "momentum")]
         momentum: f64,
         /// β₂.
+        #[serde(default = "memory")]
         memory: f64,
         /// ε.
+        #[serde(default = "floor")]
         floor: f64,
     },
+}
+
+fn momentum() -> f64 {
+    0.9
+}
+
+fn memory() -> f64 {
+    0.999
+}
+
+fn floor() -> f64 {
+    1e-8
 }
 
 impl Optimizer {
     /// Adam with the defaults of its paper, which the experiments use: β₁ 0.9, β₂ 0.999, ε 1e-8.
     pub fn adam(step: f64) -> Self {
-        Optimizer::Adam { step, momentum: 0.9, memory: 0.999, floor: 1e-8 }
+        Optimizer::Adam { step, momentum: momentum(), memory: memory(), floor: floor() }
     }
 
     /// Plain steps.

@@ -109,7 +109,7 @@ fn killed_spec(stop: bool) -> Spec {
 fn train_with_checkpoints(folder: &Path, stop: bool) {
     let (_, train, val) = adult();
     let data = Data { train: (&train).into(), val: Some((&val).into()) };
-    let (training, _) = killed_spec(stop).prepare(&data).unwrap();
+    let training = killed_spec(stop).prepare(&data).unwrap();
     let mut checkpoint = Checkpoint::new(folder.join("checkpoint"), 100, training.identity());
     let mut game = training.game(1).unwrap();
     checkpoint.resume(&mut game).unwrap();
@@ -164,6 +164,50 @@ fn killed_twenty_times_and_resumed() {
     }
 }
 
+/// Every algorithm, saved and taken up by another game after each turn: the same bits.
+#[test]
+fn every_algorithm_can_be_left_after_any_turn() {
+    let (spec, train, val) = adult();
+    let rows: Vec<usize> = (0..2000).collect();
+    let (train, val) = (train.take(&rows), val.take(&rows));
+    let data = Data { train: (&train).into(), val: Some((&val).into()) };
+    let oracle = OracleSpec { steps: 10, ..OracleSpec::default() };
+    let (turns, inner_turns) = (Some(12), Some(5));
+    let continuous = Continuous { turns, inner_turns, ..Continuous::default() };
+    for algorithm in [
+        Algorithm::Discrete(Discrete { turns, radius: Some(0.2), oracle, ..Discrete::default() }),
+        Algorithm::Continuous(continuous),
+        Algorithm::Continuous(Continuous { batch: Some(10), ..continuous }),
+        Algorithm::Practical(Practical { turns: 12, ..Practical::default() }),
+        Algorithm::Lagrangian(Lagrangian { turns: 12, ..Lagrangian::default() }),
+        Algorithm::Baseline(Baseline { turns: 12, ..Baseline::default() }),
+        Algorithm::Baseline(Baseline {
+            turns: 12,
+            model: Answer::Oracle(oracle),
+            ..Baseline::default()
+        }),
+        Algorithm::Unconstrained(Unconstrained { turns: 12, ..Unconstrained::default() }),
+    ] {
+        let mut spec = spec.clone();
+        spec.algorithm = algorithm;
+        spec.region = Region { radius: Some(5.0), convexity: 0.1 };
+        let training = spec.prepare(&data).unwrap();
+        let mut whole = training.game(1).unwrap();
+        whole.run(&mut []).unwrap();
+        let mut game = training.game(2).unwrap();
+        for _ in 0..12 {
+            let mut next = training.game(1).unwrap();
+            next.resume(game.save("it").unwrap(), "it").unwrap();
+            assert_eq!(next.losses(), game.losses());
+            game = next;
+            game.play_turn().unwrap();
+        }
+        let bytes = |game: &fairgame::game::Game<'_>| game.save("it").unwrap().to_bytes().unwrap();
+        assert!(bytes(&whole) == bytes(&game), "{}", algorithm.name());
+        assert_eq!(whole.suboptimality(), game.suboptimality(), "{}", algorithm.name());
+    }
+}
+
 /// A checkpoint of other settings or data, or a damaged one, is refused.
 #[test]
 fn other_games_are_not_resumed() {
@@ -174,7 +218,7 @@ fn other_games_are_not_resumed() {
     let mut spec = killed_spec(false);
     spec.algorithm = Algorithm::Practical(Practical { turns: 200, ..Practical::default() });
     let resume = |spec: &Spec, data: &Data<'_>| {
-        let (training, _) = spec.prepare(data).unwrap();
+        let training = spec.prepare(data).unwrap();
         let checkpoint = Checkpoint::new(&path, 100, training.identity());
         let mut game = training.game(1).unwrap();
         let resumed = checkpoint.resume(&mut game);

@@ -30,7 +30,7 @@ fn nothing_after_the_first_turns() {
                 &["positive_rate(each sex) >= 0.8 * positive_rate()", "tpr(each race) >= 0.5"],
             );
             (spec.model, spec.algorithm, spec.keep) = (model.clone(), algorithm, Keep::Spaced(1));
-            let (training, _) = spec.prepare(&data).unwrap();
+            let training = spec.prepare(&data).unwrap();
             let mut game = training.game(1).unwrap();
             (0..20).for_each(|_| game.play_turn().unwrap());
             let before = calls();

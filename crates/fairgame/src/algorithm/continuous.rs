@@ -8,7 +8,9 @@
 //! T_θ = (B_Δ̌²/(με))·ln(B_Δ̌²/(με)),   T_λ = 4·B_Δ²·(m+1)·ln(m+1)/ε²,   η_λ = √((m+1)·ln(m+1)/(T_λ·B_Δ²))
 //! ```
 //!
-//! each of which can be set instead. With other models and surrogates it runs too, without the promise.
+//! each of which can be set instead. Other models are refused: from θ = 0 a network never moves, and the
+//! mean of two networks is no network between them. With a surrogate that is not convex it runs without the
+//! promise.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +18,7 @@ use super::discrete::swap_regret;
 use super::{Scales, Setting, whole_turns};
 use crate::bounds;
 use crate::game::Game;
+use crate::model::AnyModel;
 use crate::player::{InnerDescent, SwapRegret, SwapRegretSpec};
 use crate::rate::Side;
 use crate::{Error, ErrorKind, Result};
@@ -54,12 +57,27 @@ impl Continuous {
                 "give a convexity above 0: (convexity/2)·‖θ‖² is added to the losses",
             );
         }
+        if !matches!(setting.train.model, AnyModel::Linear(_)) {
+            return fail(
+                "Algorithm 2 is for linear models: it starts at 0 and takes means of parameters",
+                "use a linear model, or another algorithm",
+            );
+        }
         if self.batch == Some(0) {
             return fail("a minibatch of no rows", "give a number above 0, or none for all rows");
         }
+        if self.inner_turns == Some(0) {
+            return fail("no inner turns train nothing", "give a number above 0");
+        }
+        if self.batch.is_some() && self.inner_turns.is_none() {
+            return fail(
+                "Theorem 2 gives the inner turns for all rows, not for minibatches of them",
+                "set the inner turns, or leave the batch out",
+            );
+        }
         let (turns, step) = swap_regret(setting, self.epsilon, self.turns, self.step)?;
         let inner = match (self.inner_turns, Scales::of(setting).subgradient) {
-            (Some(turns), _) => turns.max(1),
+            (Some(turns), _) => turns,
             (None, Some(most)) => whole_turns(bounds::inner_turns(self.epsilon, most, mu))?,
             (None, None) => {
                 return fail(

@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Scales, Setting, check_epsilon, whole_turns};
+use super::{Scales, Setting, check_counts, check_epsilon, whole_turns};
 use crate::bounds;
 use crate::game::Game;
 use crate::player::{Covering, Oracle, OracleSpec, SwapRegret, SwapRegretSpec};
@@ -53,8 +53,10 @@ impl Discrete {
         check_epsilon(self.epsilon)?;
         let radius = match (self.radius, Scales::of(setting).proxy) {
             (Some(radius), _) => radius,
-            (None, Some(proxy)) => bounds::covering_radius(self.epsilon, proxy),
-            (None, None) => {
+            (None, Some(proxy)) if proxy.is_finite() => {
+                bounds::covering_radius(self.epsilon, proxy)
+            }
+            (None, _) => {
                 let message =
                     "Theorem 1 gives no covering radius: these proxy losses have no bound";
                 return Err(Error::new(ErrorKind::Settings, message).help(
@@ -91,7 +93,10 @@ pub(super) fn swap_regret(
     check_epsilon(epsilon)?;
     let (constraints, gradient) = (setting.constraints(), Scales::of(setting).gradient);
     let turns = match turns {
-        Some(turns) => turns.max(1),
+        Some(turns) => {
+            check_counts(turns, 1)?;
+            turns
+        }
         None => whole_turns(bounds::swap_regret_turns(constraints, epsilon, gradient))?,
     };
     let given = bounds::swap_regret_step(constraints, turns as f64, gradient);

@@ -3,18 +3,23 @@
 //! | symbol | field | is at least |
 //! |---|---|---|
 //! | B_Δ | `gradient` | \|ℓ_i\| on val, over all classifiers |
-//! | B_ℓ | `loss` | the width of the range of each ℓ_i on val |
-//! | B_ℓ₀ | `objective` | the width of the range of ℓ₀ on train, or of ℓ̃₀ where scores are bounded |
+//! | B_ℓ | `loss` | the width of the range of each ℓ_i(x), over single rows x of val |
+//! | B_ℓ₀ | `objective` | the width of the range of ℓ̃₀ on train, where scores are bounded |
 //! | B_ℓ̃ | `proxy` | \|ℓ̃₀\| and \|ℓ̃_i\| on train, where scores are bounded |
 //! | B_Δ̌ | `subgradient` | ‖∂L_θ/∂θ‖₂ on train, for λ in the simplex, for linear models in a ball |
 //!
+//! A row's own loss ℓ_i(x) is what its mean over n rows is ℓ_i: n·w·α_i(x) for a positive decision. So for a
+//! rate over one row in a hundred, B_ℓ is a hundred: a sample bounds such a rate that much less. Denominators
+//! are taken as known; they are those of the sample.
+//!
 //! Scores are bounded where a linear model's θ lies in a ball of radius R: then |f| ≤ R·max‖x‖. A sigmoid
-//! or ramp bounds the proxies whatever the scores. Losses here are those of whole samples, with their own
-//! denominators, which is what the players see.
+//! or ramp bounds the proxies whatever the scores. All but B_ℓ are of losses of whole samples, which is what
+//! the players see, and what the proofs of convergence need.
 
 use super::Setting;
 use crate::model::AnyModel;
-use crate::rate::Surrogate;
+use crate::rate::{Multipliers, Pushes, Surrogate};
+use crate::sample::Sample;
 
 /// The constants of a problem.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,8 +28,8 @@ pub struct Scales {
     pub gradient: f64,
     /// B_ℓ.
     pub loss: f64,
-    /// B_ℓ₀.
-    pub objective: f64,
+    /// B_ℓ₀, where there is one.
+    pub objective: Option<f64>,
     /// B_ℓ̃, where there is one.
     pub proxy: Option<f64>,
     /// B_Δ̌, where there is one.
@@ -66,12 +71,39 @@ impl Scales {
             norm.zip(region.radius).map(|(norm, radius)| steep * norm + region.convexity * radius);
         Scales {
             gradient: most(&mut exact.iter().map(size)),
-            loss: most(&mut exact.iter().map(width)),
-            objective: proxies.map_or_else(|| width(&objective), |(_, width)| width),
+            loss: row_range(val),
+            objective: proxies.map(|(_, width)| width),
             proxy: proxies.map(|(all, _)| all),
             subgradient,
         }
     }
+}
+
+/// The widest range of a single row's loss, over the constraints.
+fn row_range(val: &Sample<'_>) -> f64 {
+    let losses = val.losses();
+    let constraints = losses.constraints();
+    let mut heaviest = vec![0.0_f64; losses.cells()];
+    for (row, &cell) in val.compiled.cells().iter().enumerate() {
+        let weight = val.weights.map_or(1.0, |weights| f64::from(weights[row]));
+        heaviest[cell as usize] = heaviest[cell as usize].max(weight);
+    }
+    let mut unit = Multipliers { objective: 0.0, constraints: vec![0.0; constraints] };
+    let mut pushes = Pushes::default();
+    let mut widest = 0.0_f64;
+    for i in 0..constraints {
+        unit.constraints[i] = 1.0;
+        losses.pushes(&unit, &mut pushes);
+        unit.constraints[i] = 0.0;
+        let (mut down, mut up) = (0.0_f64, 0.0_f64);
+        for (cell, weight) in heaviest.iter().enumerate() {
+            let push = losses.push(&pushes, cell);
+            down = down.max(weight * f64::from(push.down));
+            up = up.max(weight * f64::from(push.up));
+        }
+        widest = widest.max(down + up);
+    }
+    widest * val.rows() as f64
 }
 
 /// The largest |h'|.

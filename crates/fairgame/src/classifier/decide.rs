@@ -55,15 +55,21 @@ impl Classifier {
         let start = Prediction { positive: false, probability: 0.0, score: 0.0 };
         let mut predictions = vec![start; features.rows()];
         let (mut tape, mut scores) = (Tape::default(), vec![0.0; BLOCK]);
+        // How many models decide a row positive: where all do, it is certain, however weights round.
+        let mut votes = vec![0_usize; BLOCK];
         for (block, rows) in predictions.chunks_mut(BLOCK).enumerate() {
             let first = block * BLOCK;
             let scores = &mut scores[..rows.len()];
+            votes.fill(0);
             for member in &self.members {
                 let range = Rows::range(features, first..first + rows.len());
                 self.model.score(&member.theta, range, &mut tape, scores);
-                for (row, score) in rows.iter_mut().zip(&*scores) {
+                for ((row, score), votes) in rows.iter_mut().zip(&*scores).zip(&mut votes) {
                     row.score += member.weight * f64::from(*score);
-                    row.probability += if *score > 0.0 { member.weight } else { 0.0 };
+                    if *score > 0.0 {
+                        row.probability += member.weight;
+                        *votes += 1;
+                    }
                 }
             }
             for (at, row) in rows.iter_mut().enumerate() {
@@ -71,11 +77,10 @@ impl Classifier {
                     Draw::Features => hash_features(features, first + at),
                     Draw::Keys(keys) => keys[first + at],
                 };
-                // Weights add up to 1 but for rounding; a row that all models agree on is certain.
-                row.probability = match row.probability {
-                    p if p > 1.0 - 1e-12 => 1.0,
-                    p => p,
-                };
+                if votes[at] == self.members.len() {
+                    row.probability = 1.0;
+                }
+                row.probability = row.probability.min(1.0);
                 row.positive = unit(mix(mix(self.key) ^ by)) < row.probability;
             }
         }

@@ -55,15 +55,15 @@ pub struct Provenance {
     /// The settings it was made with, as JSON.
     pub settings: serde_json::Value,
     /// The rows that the model learnt from.
-    pub train: Rows,
+    pub train: Fingerprint,
     /// The rows that the constraints were enforced on; `None` for one dataset.
-    pub val: Option<Rows>,
+    pub val: Option<Fingerprint>,
 }
 
 /// How many rows there were, and a hash of what was learnt from them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rows {
+pub struct Fingerprint {
     /// How many.
     pub rows: usize,
     /// SHA-256 of features, cells and weights.
@@ -124,6 +124,8 @@ impl Classifier {
 
     /// How rows are decided on average over the draw: the weighted mean of the models' tallies.
     ///
+    /// Of decisions, that is: the sums of a surrogate are 0.
+    ///
     /// # Errors
     /// If the features are not those of the classifier's encoder.
     pub fn tally(
@@ -139,7 +141,7 @@ impl Classifier {
         let mut work = Work::new(threads);
         let mut mixed = Tally::new(compiled.losses().cells());
         for member in &self.members {
-            let mut tally = sample.tally(&member.theta, Batch::All, true, &mut work);
+            let mut tally = sample.tally(&member.theta, Batch::All, false, &mut work);
             tally.scale(member.weight);
             mixed += &tally;
         }

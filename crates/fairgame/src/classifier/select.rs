@@ -63,10 +63,11 @@ impl Selection {
     /// Selects from models that were kept.
     pub fn select(&self, iterates: &Iterates) -> Result<Selected> {
         let Some(last) = iterates.moments.last() else {
-            return Err(Error::new(ErrorKind::Settings, "no model was kept to select from"));
+            return Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
+                .help("play at least one turn"));
         };
         let weights = match self {
-            Selection::Theorem => iterates.weigh(|moment| moment.lambda.objective),
+            Selection::Theorem => iterates.theorem()?,
             Selection::Uniform => iterates.weigh(|_| 1.0),
             Selection::Last => vec![(last.theta, 1.0)],
             Selection::Best => vec![(iterates.best(), 1.0)],
@@ -91,7 +92,7 @@ impl ShrinkSpec {
             Epsilon::Least => 0.0,
             Epsilon::AtMost(epsilon) => epsilon,
             Epsilon::Mixture => {
-                let weights = iterates.weigh(|moment| moment.lambda.objective);
+                let weights = iterates.theorem()?;
                 iterates.mixed(&weights, Dataset::Val, Side::Exact).worst().max(0.0)
             }
         };
@@ -100,6 +101,18 @@ impl ShrinkSpec {
 }
 
 impl Iterates {
+    /// Each model with probability λ₁⁽ᵗ⁾/Σ_s λ₁⁽ˢ⁾ over the turns that were kept.
+    fn theorem(&self) -> Result<Vec<(usize, f64)>> {
+        let weights = self.weigh(|moment| moment.lambda.objective);
+        if weights.is_empty() {
+            let message = "the objective never counted: the constraints had all of the weight";
+            return Err(Error::new(ErrorKind::Settings, message).help(
+                "they may not be possible together; select by shrinking, which says how near they come",
+            ));
+        }
+        Ok(weights)
+    }
+
     /// The single best model, by the heuristic of Cotter et al. 2018 ("Two-player games"): models are
     /// ranked by their objective on train and by each constraint's violation on val, of which those that
     /// are met share the first rank. The best is the one whose worst rank is best; of several, the one

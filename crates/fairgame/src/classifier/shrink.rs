@@ -34,7 +34,7 @@ pub enum Epsilon {
 pub struct Shrunk {
     /// Models and their weights, which add up to 1; at most one more than there are constraints.
     pub weights: Vec<(usize, f64)>,
-    /// ε: no constraint is violated by more.
+    /// ε: the most that a constraint is violated by, and at least 0.
     pub epsilon: f64,
     /// The least ε ≥ 0 that any mixture has.
     pub least: f64,
@@ -42,7 +42,10 @@ pub struct Shrunk {
     pub feasible: bool,
 }
 
-/// What rounding may add to a violation that is 0.
+/// How far the solver lets a constraint be missed, where losses are about 1.
+const SOLVER: f64 = 1e-7;
+
+/// What the second program allows beyond the first, for what that rounded away.
 const HAIR: f64 = 1e-9;
 
 /// The best mixture of models with these objectives and constraint losses (model by model).
@@ -64,23 +67,37 @@ const HAIR: f64 = 1e-9;
 /// # Errors
 /// If there are no models, a loss is not a finite number, or the solver fails.
 pub fn shrink(objective: &[f64], constraints: &[Vec<f64>], allowed: f64) -> Result<Shrunk> {
-    let finite = objective.iter().chain(constraints.iter().flatten()).all(|loss| loss.is_finite());
-    if objective.is_empty() || objective.len() != constraints.len() || !finite {
-        let message = "shrinking needs models, each with losses that are finite numbers";
-        return Err(Error::new(ErrorKind::Settings, message)
-            .help("a group that has no rows on one of the samples has no rates there"));
+    let wrong = |message: &str, help: &str| {
+        Err(Error::new(ErrorKind::Settings, message.to_owned()).help(help.to_owned()))
+    };
+    if objective.is_empty() || objective.len() != constraints.len() {
+        return wrong("shrinking needs models, each with its losses", "keep at least one model");
     }
-    let (violation, _) = solve(&vec![0.0; objective.len()], constraints, None)?;
+    if !objective.iter().chain(constraints.iter().flatten()).all(|loss| loss.is_finite()) {
+        return wrong(
+            "a kept model has a loss that is not a finite number",
+            "a rate over a group that has no rows on a sample is none; leave such groups out",
+        );
+    }
+    if !(allowed >= 0.0 && allowed.is_finite()) {
+        return wrong(
+            &format!("constraints cannot be allowed to be violated by {allowed}"),
+            "give a number from 0 up; to ask for a margin, tighten the constraint itself",
+        );
+    }
+    // In a unit in which the largest loss is 1, which is what the solver's tolerances are for.
+    let largest = constraints.iter().flatten().fold(0.0, |most: f64, loss| most.max(loss.abs()));
+    let unit = if largest > 0.0 { largest } else { 1.0 };
+    let scaled: Vec<Vec<f64>> =
+        constraints.iter().map(|losses| losses.iter().map(|loss| loss / unit).collect()).collect();
+    let (violation, _) = solve(&vec![0.0; objective.len()], &scaled, None)?;
     let least = violation.max(0.0);
-    let feasible = least <= allowed.max(0.0) + HAIR.max(SOLVER);
-    // A hair more, for what the solver rounded away in the first program.
-    let epsilon = least.max(allowed);
-    let (_, weights) = solve(objective, constraints, Some(epsilon + HAIR.max(1e-9 * epsilon)))?;
-    Ok(Shrunk { weights, epsilon, least, feasible })
+    let feasible = least <= allowed / unit + SOLVER;
+    let (_, weights) = solve(objective, &scaled, Some(least.max(allowed / unit) + HAIR))?;
+    let mixed = |i: usize| weights.iter().map(|&(k, weight)| weight * constraints[k][i]).sum();
+    let epsilon = (0..constraints[0].len()).map(mixed).fold(0.0, f64::max);
+    Ok(Shrunk { weights, epsilon, least: least * unit, feasible })
 }
-
-/// How far the solver lets a constraint be missed.
-const SOLVER: f64 = 1e-7;
 
 /// Program (2) for the ε given, or (1) for none: the optimum, and the mixture.
 fn solve(

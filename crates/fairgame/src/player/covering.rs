@@ -82,18 +82,8 @@ impl Covering {
         let rests: Vec<f64> = all().enumerate().map(|(i, weight)| rest(i, weight)).collect();
         let mut order: Vec<usize> = (0..centre.len()).collect();
         order.sort_by(|&a, &b| rests[b].total_cmp(&rests[a]).then(a.cmp(&b)));
-        let missing =
-            i64::from(self.parts) - centre.iter().map(|&part| i64::from(part)).sum::<i64>();
-        // Rounding may make them add up to one too many as well.
-        for at in 0..missing.unsigned_abs() as usize {
-            match missing > 0 {
-                true => centre[order[at % order.len()]] += 1,
-                false => {
-                    let last = order[order.len() - 1 - at % order.len()];
-                    centre[last] = centre[last].saturating_sub(1);
-                }
-            }
-        }
+        let missing = self.parts.saturating_sub(centre.iter().sum());
+        order.iter().take(missing as usize).for_each(|&at| centre[at] += 1);
         let weight = |part: &u32| f64::from(*part) / parts;
         let rounded = Multipliers {
             objective: weight(&centre[0]),

@@ -7,7 +7,7 @@
 //! with g_s the gradient of λ₁·ℓ̃₀ + Σ_i λ_{i+1}·ℓ̃_i + (μ/2)‖θ‖² at θ̃_s. Over all rows, as the pseudocode
 //! has it, and with losses that are convex in θ, θ is within B²·(1 + ln T_θ)/(2μ·T_θ) of the best
 //! ([`crate::bounds::inner_suboptimality`]). Over minibatches, which are allowed for large data, that holds
-//! in expectation.
+//! in expectation, with a B that bounds the slopes of single minibatches.
 
 use super::{Learner, ModelPlayer};
 use crate::Result;

@@ -8,8 +8,10 @@
 //! over all θ is plain to see. With ḡ, θ̄ the w-means of g_s, θ_s:
 //!
 //! ```text
-//! ρ = f(θ̄) − Σ_s w_s·(f(θ_s) − g_s·θ_s + (μ/2)‖θ_s‖²) + ‖ḡ − μθ̄‖²/(2μ)
+//! ρ = f(θ̄) − Σ_s w_s·(f(θ_s) − g_s·θ_s + (μ/2)‖θ_s‖²) + max_{θ ∈ Θ} (c·θ − (μ/2)‖θ‖²),   c = μθ̄ − ḡ
 //! ```
+//!
+//! of which the last is ‖c‖²/(2μ), or in a ball of radius R < ‖c‖/μ, R‖c‖ − μR²/2.
 //!
 //! The steps end where that is at most the ρ asked for. Elsewhere (a network, a lattice, a surrogate that
 //! is not convex) the answer is what a fixed number of full-batch steps of an optimizer give: still
@@ -135,7 +137,13 @@ impl<'a> Oracle<'a> {
                 theta.iter_mut().zip(&sum).for_each(|(theta, sum)| *theta = (sum / total) as f32);
                 let off = slopes.iter().zip(&sum).map(|(slope, sum)| (slope - mu * sum) / total);
                 let square: f64 = off.map(|off| off * off).sum();
-                rho = self.value(&theta, lambda) - below / total + square / (2.0 * mu);
+                let most = match region.radius {
+                    Some(radius) if square.sqrt() > mu * radius => {
+                        radius * square.sqrt() - mu * radius * radius / 2.0
+                    }
+                    _ => square / (2.0 * mu),
+                };
+                rho = self.value(&theta, lambda) - below / total + most;
                 if rho <= self.spec.rho {
                     break;
                 }
@@ -144,7 +152,8 @@ impl<'a> Oracle<'a> {
             at.iter_mut().zip(&gradient).for_each(|(at, slope)| *at -= by * slope);
             region.project(train.model, &mut at);
         }
-        (theta, rho.max(0.0))
+        // Below 0 is rounding; what is no number is no certificate.
+        (theta, if rho.is_nan() { f64::INFINITY } else { rho.max(0.0) })
     }
 
     /// The Lagrangian at θ, over all rows.

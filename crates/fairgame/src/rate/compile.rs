@@ -105,7 +105,15 @@ fn check_weights(weights: Option<&[f32]>, rows: usize) -> Result<()> {
         return Err(Error::new(ErrorKind::Value, message));
     }
     match weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
-        None => Ok(()),
+        None => {
+            // Slopes are numbers over the total weight, and are kept in 32 bits.
+            let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
+            if total == 0.0 || (1e-25..1e35).contains(&total) {
+                return Ok(());
+            }
+            Err(Error::new(ErrorKind::Value, format!("the weights add up to {total:e}"))
+                .help("only their proportions count: multiply them all by the same number, so that they are about 1"))
+        }
         Some(row) => Err(Error::new(
             ErrorKind::Value,
             format!("the weight of row {} is {}", row + 1, weights[row]),

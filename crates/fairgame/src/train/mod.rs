@@ -5,6 +5,8 @@
 //! samples into a [`Training`]; its [`Training::game`] is played, and [`Training::finish`] makes the
 //! classifier. [`Spec::train`] is all three.
 
+mod divide;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::algorithm::{Algorithm, Setting};
 use crate::archive::hex;
-use crate::classifier::{Classifier, Iterates, Member, Provenance, Rows, Selected, Selection};
+use crate::classifier::{self, Classifier, Iterates, Member, Provenance, Selected, Selection};
 use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
 use crate::game::{Ending, Game, Keep, Observer};
 use crate::model::{AnyModel, ModelSpec, Region};
@@ -21,6 +23,8 @@ use crate::random::mix;
 use crate::rate::{self, Bound, Compiled, Multipliers, Problem, Surrogate, Weighted};
 use crate::sample::Sample;
 use crate::{Error, ErrorKind, Result};
+
+pub use divide::{Datasets, Divided, WeightedRows};
 
 /// All that a training depends on but the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +41,16 @@ pub struct Spec {
     /// Whether groups of an `each` that have no rows are left out rather than refused.
     #[serde(default)]
     pub skip_empty_groups: bool,
-    /// How columns become features; the label's columns never do.
+    /// The column that says how much each row counts; 1 each without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+    /// One dataset for both players, or two.
+    #[serde(default)]
+    pub datasets: Datasets,
+    /// The share of the rows that is kept to test on.
+    #[serde(default)]
+    pub test_fraction: f64,
+    /// How columns become features; the label's and the weight's never do.
     #[serde(default)]
     pub encoder: EncoderSpec,
     /// The family of models.
@@ -56,9 +69,9 @@ pub struct Spec {
     #[serde(default)]
     pub keep: Keep,
     /// Whether to stop once models get no better, and when.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_stop: Option<Patience>,
-    /// How the classifier is made of them.
+    /// How the classifier is made of them; without constraints to shrink under, the last is taken.
     #[serde(default)]
     pub selection: Selection,
     /// Draws the start, the minibatches and the decisions.
@@ -124,16 +137,21 @@ impl Part {
     }
 
     /// How many rows there are, and a hash of all that the players see of them.
-    fn provenance(&self) -> Rows {
+    fn provenance(&self) -> classifier::Fingerprint {
         let mut hash = Sha256::new();
+        let (features, weights) = (&self.features, self.weights.as_deref().unwrap_or_default());
+        for size in [features.rows(), features.slots(), features.numbers(), features.weights()] {
+            hash.update((size as u64).to_le_bytes());
+        }
+        hash.update((weights.len() as u64).to_le_bytes());
         match self.features.codes() {
             Codes::Narrow(codes) => codes.iter().for_each(|code| hash.update(code.to_le_bytes())),
             Codes::Wide(codes) => codes.iter().for_each(|code| hash.update(code.to_le_bytes())),
         }
         self.features.values().iter().for_each(|value| hash.update(value.to_le_bytes()));
         self.compiled.cells().iter().for_each(|cell| hash.update(cell.to_le_bytes()));
-        self.weights.iter().flatten().for_each(|weight| hash.update(weight.to_le_bytes()));
-        Rows { rows: self.features.rows(), sha256: hex(&hash.finalize()) }
+        weights.iter().for_each(|weight| hash.update(weight.to_le_bytes()));
+        classifier::Fingerprint { rows: self.features.rows(), sha256: hex(&hash.finalize()) }
     }
 }
 
@@ -147,6 +165,7 @@ pub struct Training {
     train: Part,
     val: Option<Part>,
     provenance: Provenance,
+    notices: Vec<Notice>,
 }
 
 /// What a training came to.
@@ -164,6 +183,8 @@ pub struct Trained {
     pub suboptimality: Option<f64>,
     /// How many turns were played.
     pub turns: u64,
+    /// What preparing it found worth telling.
+    pub notices: Vec<Notice>,
 }
 
 impl Spec {
@@ -174,6 +195,9 @@ impl Spec {
             objective: error_rate(),
             constraints: constraints.iter().map(|text| text.as_ref().to_owned()).collect(),
             skip_empty_groups: false,
+            weight: None,
+            datasets: Datasets::default(),
+            test_fraction: 0.0,
             encoder: EncoderSpec::default(),
             model: ModelSpec::Linear,
             surrogate: Surrogate::default(),
@@ -186,8 +210,26 @@ impl Spec {
         }
     }
 
+    /// Refuses settings that mean nothing; those of algorithms are looked at where a game begins.
+    fn check(&self) -> Result<()> {
+        let wrong = |message: String, help: &str| {
+            Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()))
+        };
+        if self.keep == Keep::Spaced(0) {
+            return wrong("to keep no model leaves nothing to select from".to_owned(), "keep some");
+        }
+        if let Some(Patience { kept, least }) = self.early_stop
+            && !(kept > 0 && least >= 0.0 && least.is_finite())
+        {
+            let message = format!("early stopping after {kept} kept models by less than {least}");
+            return wrong(message, "give a number of models above 0, and a least from 0 up");
+        }
+        Ok(())
+    }
+
     /// Binds the problem to the data, fits the encoder on the training rows, and compiles both samples.
-    pub fn prepare(&self, data: &Data<'_>) -> Result<(Training, Vec<Notice>)> {
+    pub fn prepare(&self, data: &Data<'_>) -> Result<Training> {
+        self.check()?;
         let mut problem = Problem::parse(&self.label, &self.objective, &self.constraints)?;
         if self.skip_empty_groups {
             problem = problem.skip_empty_groups();
@@ -196,7 +238,7 @@ impl Spec {
         let (bound, found) = problem.bind(data.train, &others)?;
         let mut notices: Vec<Notice> = found.into_iter().map(Notice::Problem).collect();
         let mut encoder = self.encoder.clone();
-        for column in bound.label().columns() {
+        for column in bound.label().columns().into_iter().chain(self.weight.as_deref()) {
             // A model that sees the label learns nothing else.
             if !encoder.ignore.iter().any(|ignored| ignored == column) {
                 encoder.ignore.push(column.to_owned());
@@ -207,7 +249,9 @@ impl Spec {
         let train = Part::new(&encoder, &bound, data.train)?;
         let val = data.val.map(|val| Part::new(&encoder, &bound, val)).transpose();
         let val = val.map_err(|error| error.at("validation"))?;
-        Ok((Training::new(self.clone(), bound, encoder, train, val)?, notices))
+        let mut training = Training::new(self.clone(), bound, encoder, train, val)?;
+        training.notices = notices;
+        Ok(training)
     }
 
     /// Prepares, plays and finishes; see [`Training`] for the parts.
@@ -234,7 +278,7 @@ impl Spec {
         threads: usize,
         observers: &mut [&mut dyn Observer],
     ) -> Result<Trained> {
-        let (training, _) = self.prepare(data)?;
+        let training = self.prepare(data)?;
         let mut game = training.game(threads)?;
         training.play(&mut game, threads, observers)?;
         training.finish(&game, threads)
@@ -260,7 +304,13 @@ impl Training {
             train: train.provenance(),
             val: val.as_ref().map(Part::provenance),
         };
-        Ok(Training { spec, bound, encoder, model, train, val, provenance })
+        let notices = Vec::new();
+        Ok(Training { spec, bound, encoder, model, train, val, provenance, notices })
+    }
+
+    /// What preparing it found worth telling the user.
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
     }
 
     /// The problem, bound to the training rows.
@@ -327,7 +377,12 @@ impl Training {
     pub fn finish(&self, game: &Game<'_>, threads: usize) -> Result<Trained> {
         let Setting { train, val, .. } = self.setting(threads);
         let iterates = Iterates::measure(game.kept(), &train, &val, threads);
-        let selected = self.spec.selection.select(&iterates)?;
+        let selected = match (self.spec.algorithm, self.spec.selection) {
+            // Shrinking would choose by the constraints that the training was to leave out.
+            (Algorithm::Unconstrained(_), Selection::Shrink(_)) => Selection::Last,
+            (_, selection) => selection,
+        };
+        let selected = selected.select(&iterates)?;
         let member = |&(model, weight): &(usize, f64)| {
             let first = iterates.moments.iter().find(|moment| moment.theta == model);
             let turn = first.map_or(0, |moment| moment.turn);
@@ -348,6 +403,7 @@ impl Training {
             mean_lambda: game.mean_lambda(),
             suboptimality: game.suboptimality(),
             turns: game.turn(),
+            notices: self.notices.clone(),
         })
     }
 }

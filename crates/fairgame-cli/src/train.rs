@@ -1,0 +1,475 @@
+//! `fairgame train`: data and a policy in, a classifier out.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use comfy_table::CellAlignment;
+use fairgame::classifier::{Classifier, Draw};
+use fairgame::game::Ending;
+use fairgame::observe::Checkpoint;
+use fairgame::table::Table;
+use fairgame::train::{Data, Spec, Trained, WeightedRows};
+use fairgame::{Error, ErrorKind, Result};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::output::{self, plain};
+use crate::policy::{self, PolicyArguments};
+use crate::progress::Progress;
+use crate::read::ReadArguments;
+use crate::verdict::Verdict;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fairgame train people.csv --label 'hired == \"yes\"' --constraint 'recall() >= 0.9' -o model.safetensors
+  fairgame train @adult --policy @adult --model mlp --test @adult/test -o adult.safetensors
+  fairgame train people.csv --policy policy.toml --checkpoint run/ --resume
+  fairgame train people.csv --policy policy.toml --turns 20000 --print-policy > complete.toml
+
+Exit codes: 0 the constraints are met on the data they were enforced on, 1 they are not, 2 bad usage or
+data, 130 stopped by Ctrl-C (the model is made of what was kept until then).";
+
+#[derive(Args)]
+pub(crate) struct Train {
+    #[command(flatten)]
+    read: ReadArguments,
+
+    #[command(flatten)]
+    policy: PolicyArguments,
+
+    #[command(flatten)]
+    split: SplitArguments,
+
+    /// Where the model is written
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Print the complete policy that would run, and do not train
+    #[arg(long)]
+    print_policy: bool,
+
+    /// Save the game to this folder every so often
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+
+    /// How many turns apart [default: a fiftieth of all]
+    #[arg(long, value_name = "N", requires = "checkpoint")]
+    checkpoint_every: Option<u64>,
+
+    /// Go on from what --checkpoint saved, if it saved anything
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+
+    /// How many threads to use [default: all]; the result does not depend on it
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Say nothing but the result
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Which rows are whose")]
+struct SplitArguments {
+    /// Rows that constraints are enforced on, from files of their own (repeatable)
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["val_fraction", "one_dataset"])]
+    validation: Vec<String>,
+
+    /// The share of DATA that constraints are enforced on [default: 0.5]
+    #[arg(long, value_name = "X", conflicts_with = "one_dataset")]
+    val_fraction: Option<f64>,
+
+    /// Enforce the constraints on the rows that the model learns from
+    #[arg(long)]
+    one_dataset: bool,
+
+    /// Rows to test on, from files of their own (repeatable)
+    #[arg(long, value_name = "DATA", conflicts_with = "test_fraction")]
+    test: Vec<String>,
+
+    /// The share of DATA to test on
+    #[arg(long, value_name = "X")]
+    test_fraction: Option<f64>,
+}
+
+/// What a classifier is like on some rows.
+#[derive(Debug, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) rows: usize,
+    /// The share of rows decided wrongly, whatever the objective is.
+    pub(crate) error: f64,
+    pub(crate) objective: f64,
+    pub(crate) positive_rate: f64,
+    pub(crate) constraints: Vec<ConstraintValue>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ConstraintValue {
+    pub(crate) name: String,
+    /// Met where it is at most 0.
+    pub(crate) value: f64,
+    /// How far it is missed.
+    pub(crate) violation: f64,
+}
+
+/// Less than this is rounding.
+const HAIR: f64 = 1e-6;
+
+impl Measured {
+    pub(crate) fn of(classifier: &Classifier, rows: &WeightedRows, threads: usize) -> Result<Self> {
+        let WeightedRows { table, weights } = rows;
+        let features = classifier.encoder().encode(table)?;
+        let compiled = classifier.bound().compile(table, weights.as_deref())?;
+        let tally = classifier.tally(&features, &compiled, weights.as_deref(), threads)?;
+        let losses = compiled.losses().exact(&tally);
+        let labels = classifier.bound().label().evaluate(table)?;
+        let predictions = classifier.predict(&features, Draw::Features)?;
+        let (mut wrong, mut positive, mut total) = (0.0, 0.0, 0.0);
+        for (row, (prediction, label)) in predictions.iter().zip(labels).enumerate() {
+            let weight = weights.as_ref().map_or(1.0, |weights| f64::from(weights[row]));
+            let chance = prediction.probability;
+            wrong += weight * if label { 1.0 - chance } else { chance };
+            positive += weight * chance;
+            total += weight;
+        }
+        let named = classifier.bound().constraints().iter().zip(&losses.constraints);
+        let constraint = |(constraint, &value): (&fairgame::rate::BoundConstraint, &f64)| {
+            let name = constraint.name().to_owned();
+            ConstraintValue { name, value, violation: value.max(0.0) }
+        };
+        Ok(Measured {
+            rows: table.rows(),
+            error: wrong / total,
+            objective: losses.objective,
+            positive_rate: positive / total,
+            constraints: named.map(constraint).collect(),
+        })
+    }
+
+    pub(crate) fn worst(&self) -> f64 {
+        self.constraints.iter().map(|one| one.value).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    pub(crate) fn is_met(&self) -> bool {
+        self.constraints.iter().all(|one| one.value <= HAIR)
+    }
+}
+
+pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
+    let spec = arguments.spec()?;
+    if arguments.print_policy {
+        output::print(&policy::printed(&spec)?)?;
+        return Ok(Verdict::Met);
+    }
+    if let Some(path) = &arguments.output {
+        check_writable(path)?;
+    }
+    let threads = arguments.threads.unwrap_or_else(output::threads).max(1);
+    let sheets = arguments.sheets(&spec)?;
+    let data = Data {
+        train: sheets.train.weighted(),
+        val: sheets.val.as_ref().map(WeightedRows::weighted),
+    };
+    let training = spec.prepare(&data)?;
+    if !arguments.quiet {
+        training.notices().iter().for_each(output::notice);
+    }
+
+    let start = Instant::now();
+    let mut game = training.game(threads)?;
+    let mut checkpoint = arguments.checkpoint(&game, training.identity())?;
+    if let (Some(checkpoint), true) = (&checkpoint, arguments.resume)
+        && checkpoint.resume(&mut game)?
+        && !arguments.quiet
+    {
+        output::notice(format!("going on from turn {} of {}", game.turn(), game.turns()));
+    }
+    let mut progress = Progress::new(game.turns(), arguments.quiet || arguments.json);
+    let ending = match &mut checkpoint {
+        Some(checkpoint) => training.play(&mut game, threads, &mut [checkpoint, &mut progress]),
+        None => training.play(&mut game, threads, &mut [&mut progress]),
+    };
+    progress.finish();
+    let ending = ending?;
+    if progress.was_stopped() {
+        if let Some(checkpoint) = &checkpoint {
+            checkpoint.save(&game)?;
+        }
+        if game.kept().moments.is_empty() {
+            return Err(Error::new(ErrorKind::Settings, "stopped before any model was kept"));
+        }
+    }
+    let trained = training.finish(&game, threads)?;
+    let seconds = start.elapsed().as_secs_f64();
+
+    let measure = |rows: &WeightedRows| Measured::of(&trained.classifier, rows, threads);
+    let result = TrainResult {
+        seconds,
+        stopped_early: ending == Ending::Stopped,
+        train: measure(&sheets.train)?,
+        val: sheets.val.as_ref().map(measure).transpose()?,
+        test: sheets.test.as_ref().map(measure).transpose()?,
+    };
+    if let Some(path) = &arguments.output {
+        trained.classifier.save(path)?;
+    }
+    let warnings = result.warnings(&trained, &spec, game.turns(), progress.was_stopped());
+    result.print(arguments, &trained, &warnings)?;
+    if progress.was_stopped() {
+        return Ok(Verdict::Interrupted);
+    }
+    Ok(if result.enforced().is_met() { Verdict::Met } else { Verdict::Violated })
+}
+
+/// The rows of each part.
+struct Sheets {
+    train: WeightedRows,
+    val: Option<WeightedRows>,
+    test: Option<WeightedRows>,
+}
+
+impl Train {
+    fn spec(&self) -> Result<Spec> {
+        let mut more: Vec<(&str, toml::Value)> = Vec::new();
+        let split = &self.split;
+        if split.one_dataset {
+            more.push(("datasets", "one".into()));
+        }
+        if let Some(fraction) = split.val_fraction {
+            let mut two = toml::Table::new();
+            two.insert("val_fraction".to_owned(), fraction.into());
+            let mut datasets = toml::Table::new();
+            datasets.insert("two".to_owned(), two.into());
+            more.push(("datasets", datasets.into()));
+        }
+        if let Some(fraction) = split.test_fraction {
+            more.push(("test_fraction", fraction.into()));
+        }
+        self.policy.spec(&more)
+    }
+
+    /// Reads the data, and divides what is to be divided.
+    fn sheets(&self, spec: &Spec) -> Result<Sheets> {
+        let read = |data: &[String]| -> Result<Option<Table>> {
+            if data.is_empty() { Ok(None) } else { self.read.read_other(data).map(Some) }
+        };
+        let (val, test) = (read(&self.split.validation)?, read(&self.split.test)?);
+        let mut spec = spec.clone();
+        if test.is_some() {
+            spec.test_fraction = 0.0;
+        }
+        let divided = spec.divide(self.read.read()?, val.is_some())?;
+        let rows = |table: Option<Table>| table.map(|table| spec.rows(table)).transpose();
+        Ok(Sheets {
+            train: spec.rows(divided.train)?,
+            val: rows(val.or(divided.val))?,
+            test: rows(test.or(divided.test))?,
+        })
+    }
+
+    fn checkpoint(
+        &self,
+        game: &fairgame::game::Game<'_>,
+        identity: String,
+    ) -> Result<Option<Checkpoint>> {
+        let Some(folder) = &self.checkpoint else { return Ok(None) };
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Error::new(ErrorKind::Io, format!("the folder cannot be made: {error}"))
+                .at(folder.display())
+        })?;
+        let path = folder.join("checkpoint.safetensors");
+        if path.exists() && !self.resume {
+            return Err(Error::new(ErrorKind::Settings, "a checkpoint is there already")
+                .help("go on from it (--resume), or remove it, or choose another folder")
+                .at(path.display()));
+        }
+        let every = self.checkpoint_every.unwrap_or(game.turns().div_ceil(50));
+        Ok(Some(Checkpoint::new(path, every, identity)))
+    }
+}
+
+/// Refuses a place that no file can be written to, before a long training rather than after.
+fn check_writable(path: &Path) -> Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let wrong = |message: &str| {
+        Err(Error::new(ErrorKind::Io, message.to_owned())
+            .help("give a file in a folder that exists")
+            .at(path.display()))
+    };
+    if path.is_dir() {
+        return wrong("the model is to be a file, and this is a folder");
+    }
+    if !folder.is_dir() {
+        return wrong("the model cannot be written: its folder does not exist");
+    }
+    Ok(())
+}
+
+struct TrainResult {
+    seconds: f64,
+    stopped_early: bool,
+    train: Measured,
+    val: Option<Measured>,
+    test: Option<Measured>,
+}
+
+impl TrainResult {
+    /// On the rows that the constraints were enforced on.
+    fn enforced(&self) -> &Measured {
+        self.val.as_ref().unwrap_or(&self.train)
+    }
+
+    /// The parts by name, those that there are.
+    fn parts(&self) -> Vec<(&'static str, &Measured)> {
+        let parts = [
+            ("train", Some(&self.train)),
+            ("val", self.val.as_ref()),
+            ("test", self.test.as_ref()),
+        ];
+        parts.into_iter().filter_map(|(name, part)| part.map(|part| (name, part))).collect()
+    }
+
+    /// What a user should know before trusting the model.
+    fn warnings(&self, trained: &Trained, spec: &Spec, turns: u64, stopped: bool) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if stopped {
+            warnings.push(format!(
+                "stopped at turn {} of {turns}: the model is made of what was kept until then",
+                trained.turns
+            ));
+        }
+        let enforced = self.enforced();
+        for one in enforced.constraints.iter().filter(|one| one.value > HAIR) {
+            warnings.push(format!(
+                "`{}` is still violated where it was enforced, by {:.4}: no mixture of the kept models meets all constraints; try more turns, a larger --constraint-step, another model, or a looser bound",
+                plain(&one.name),
+                one.value
+            ));
+        }
+        let unconstrained =
+            matches!(spec.algorithm, fairgame::algorithm::Algorithm::Unconstrained(_));
+        if let (Some(first), Some(last)) =
+            (trained.iterates.moments.first(), trained.iterates.moments.last())
+        {
+            let moved = first.lambda.constraints.iter().zip(&last.lambda.constraints);
+            let moved = moved.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            if !unconstrained && !enforced.is_met() && moved < 0.01 {
+                warnings.push(format!(
+                    "the constraint player hardly moved (its multipliers changed by {moved:.4} at most): the constraints had no say; use more turns or a larger --constraint-step"
+                ));
+            }
+        }
+        if enforced.positive_rate < 0.005 || enforced.positive_rate > 0.995 {
+            warnings.push(format!(
+                "the classifier is nearly constant: it decides {} of the rows positive",
+                output::percent(enforced.positive_rate)
+            ));
+        }
+        warnings
+    }
+
+    fn print(&self, arguments: &Train, trained: &Trained, warnings: &[String]) -> Result<()> {
+        if arguments.json {
+            let part = |part: &Option<Measured>| serde_json::to_value(part).unwrap_or_default();
+            let members: Vec<_> = trained
+                .classifier
+                .members()
+                .iter()
+                .map(|member| json!({ "weight": member.weight, "turn": member.turn }))
+                .collect();
+            return output::print_json(&json!({
+                "version": output::VERSION,
+                "iterations": trained.turns,
+                "train_seconds": self.seconds,
+                "stopped_early": self.stopped_early,
+                "train": self.train,
+                "val": part(&self.val),
+                "test": part(&self.test),
+                "met": self.enforced().is_met(),
+                "mixture": members,
+                "mean_lambda": {
+                    "objective": trained.mean_lambda.objective,
+                    "constraints": trained.mean_lambda.constraints,
+                },
+                "model": arguments.output,
+                "warnings": warnings,
+            }));
+        }
+        warnings.iter().for_each(output::warning);
+        let parts = self.parts();
+        let header: Vec<&str> =
+            std::iter::once("").chain(parts.iter().map(|(name, _)| *name)).collect();
+        let mut table = output::table(&header);
+        let mut row = |name: String, cell: &dyn Fn(&Measured) -> String| {
+            table.add_row(std::iter::once(name).chain(parts.iter().map(|(_, part)| cell(part))));
+        };
+        row("rows".to_owned(), &|part| part.rows.to_string());
+        row("error".to_owned(), &|part| format!("{:.4}", part.error));
+        row("objective".to_owned(), &|part| format!("{:.4}", part.objective));
+        for (i, one) in self.train.constraints.iter().enumerate() {
+            row(plain(&one.name), &|part| {
+                let value = part.constraints[i].value;
+                format!("{value:+.4} {}", if value <= HAIR { "met" } else { "violated" })
+            });
+        }
+        for column in 1..header.len() {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let mut text = format!("{table}\n");
+        text += &self.words(trained);
+        if let Some(path) = &arguments.output {
+            text += &format!("The model is in {}.\n", path.display());
+        }
+        output::print(&text)
+    }
+
+    /// What was reached, in plain words.
+    fn words(&self, trained: &Trained) -> String {
+        let enforced = self.enforced();
+        let members = trained.classifier.members().len();
+        let models = output::count(members, "model");
+        let mut text = format!(
+            "\n{} turns in {:.1} s{}; the classifier is a mixture of {models}.\n",
+            trained.turns,
+            self.seconds,
+            if self.stopped_early { ", stopped early" } else { "" }
+        );
+        if enforced.constraints.is_empty() {
+            return text;
+        }
+        let on = if self.val.is_some() { "the validation rows" } else { "the training rows" };
+        text += &match enforced.is_met() {
+            true => format!("All constraints are met on {on}, where they were enforced"),
+            false => format!("Not all constraints are met on {on}, where they were enforced"),
+        };
+        let worst = enforced.constraints.iter().max_by(|a, b| a.value.total_cmp(&b.value));
+        if let Some(worst) = worst {
+            text += &format!(
+                "; the one that binds is `{}` ({:+.4}).\n",
+                plain(&worst.name),
+                worst.value
+            );
+        }
+        match &self.test {
+            Some(test) if test.is_met() => text += "On the test rows all are met.\n",
+            Some(test) => {
+                text += &format!("On the test rows the worst is off by {:.4}.\n", test.worst());
+            }
+            None => {
+                text += "There are no test rows (--test, --test-fraction) to see how they carry over.\n";
+            }
+        }
+        text
+    }
+}
