@@ -255,17 +255,12 @@ impl LearningArguments {
                 put(table, "model", one("mlp", "units", whole(units.unwrap_or(50), "--units")?))?;
             }
             (None, Some(units)) => {
-                if !table.get("model").is_some_and(|model| model.get("mlp").is_some()) {
+                if table.get("model").is_none_or(|model| model.get("mlp").is_none()) {
                     return Err(settings("--units is for --model mlp").help("give --model mlp"));
                 }
                 put(table, "model", one("mlp", "units", whole(units, "--units")?))?;
             }
-            (Some(ModelName::Lattice), None) => {
-                let mut lattice = Table::new();
-                lattice.insert("lattice".to_owned(), Value::Table(Table::new()));
-                put(table, "model", Value::Table(lattice))?;
-            }
-            (Some(ModelName::Linear), None) => put(table, "model", "linear".into())?,
+            (Some(name), None) => put(table, "model", word(name).into())?,
             (Some(_), Some(_)) => {
                 return Err(settings("--units is for --model mlp").help("leave it out"));
             }
@@ -298,14 +293,9 @@ impl LearningArguments {
         }
         match self.selection {
             None => {}
-            Some(SelectionName::Shrink) => {
-                // What the policy says of shrinking stays.
-                if !table.get("selection").is_some_and(|s| s.get("shrink").is_some()) {
-                    let mut shrink = Table::new();
-                    shrink.insert("shrink".to_owned(), Value::Table(Table::new()));
-                    put(table, "selection", Value::Table(shrink))?;
-                }
-            }
+            // What the policy says of shrinking stays.
+            Some(SelectionName::Shrink)
+                if table.get("selection").is_some_and(|s| s.get("shrink").is_some()) => {}
             Some(other) => put(table, "selection", word(other).into())?,
         }
         Ok(())

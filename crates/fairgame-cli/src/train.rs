@@ -219,7 +219,14 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     if let Some(path) = &arguments.output {
         trained.classifier.save(path)?;
     }
-    let warnings = result.warnings(&trained, &spec, game.turns(), progress.was_stopped());
+    let mut warnings: Vec<String> = trained.warnings.iter().map(ToString::to_string).collect();
+    if progress.was_stopped() {
+        warnings.push(format!(
+            "stopped at turn {} of {}: the model is made of what was kept until then",
+            game.turn(),
+            game.turns()
+        ));
+    }
     result.print(arguments, &trained, &warnings)?;
     if progress.was_stopped() {
         return Ok(Verdict::Interrupted);
@@ -336,45 +343,6 @@ impl TrainResult {
             ("test", self.test.as_ref()),
         ];
         parts.into_iter().filter_map(|(name, part)| part.map(|part| (name, part))).collect()
-    }
-
-    /// What a user should know before trusting the model.
-    fn warnings(&self, trained: &Trained, spec: &Spec, turns: u64, stopped: bool) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if stopped {
-            warnings.push(format!(
-                "stopped at turn {} of {turns}: the model is made of what was kept until then",
-                trained.turns
-            ));
-        }
-        let enforced = self.enforced();
-        for one in enforced.constraints.iter().filter(|one| one.value > HAIR) {
-            warnings.push(format!(
-                "`{}` is still violated where it was enforced, by {:.4}: no mixture of the kept models meets all constraints; try more turns, a larger --constraint-step, another model, or a looser bound",
-                plain(&one.name),
-                one.value
-            ));
-        }
-        let unconstrained =
-            matches!(spec.algorithm, fairgame::algorithm::Algorithm::Unconstrained(_));
-        if let (Some(first), Some(last)) =
-            (trained.iterates.moments.first(), trained.iterates.moments.last())
-        {
-            let moved = first.lambda.constraints.iter().zip(&last.lambda.constraints);
-            let moved = moved.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            if !unconstrained && !enforced.is_met() && moved < 0.01 {
-                warnings.push(format!(
-                    "the constraint player hardly moved (its multipliers changed by {moved:.4} at most): the constraints had no say; use more turns or a larger --constraint-step"
-                ));
-            }
-        }
-        if enforced.positive_rate < 0.005 || enforced.positive_rate > 0.995 {
-            warnings.push(format!(
-                "the classifier is nearly constant: it decides {} of the rows positive",
-                output::percent(enforced.positive_rate)
-            ));
-        }
-        warnings
     }
 
     fn print(&self, arguments: &Train, trained: &Trained, warnings: &[String]) -> Result<()> {

@@ -181,7 +181,9 @@ impl Archive {
     /// Reads a file that is `what`.
     pub fn read(path: &Path, what: &str) -> Result<Archive> {
         let bytes = std::fs::read(path).map_err(|error| {
-            Error::new(ErrorKind::Io, format!("cannot be read: {error}")).at(path.display())
+            Error::new(ErrorKind::Io, format!("the {what} cannot be read: {error}"))
+                .help("check the path, and that the file may be read")
+                .at(path.display())
         })?;
         Archive::from_bytes(&bytes, what).map_err(|error| error.at(path.display()))
     }

@@ -21,12 +21,22 @@ use crate::{Error, ErrorKind, Result};
 /// ```
 /// use std::ops::ControlFlow;
 /// use fairgame::observe::Every;
+/// # use fairgame::algorithm::{Algorithm, Practical};
+/// # use fairgame::table::{ReadOptions, Source, read};
+/// # use fairgame::train::{Data, Spec};
+/// # let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
+/// # let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
+/// # let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+/// # spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
+/// # let data = Data { train: (&people).into(), val: None };
 /// let mut seen = Vec::new();
-/// let progress = Every::new(1000, |game| {
+/// let mut progress = Every::new(1000, |game| {
 ///     seen.push(game.turn());
 ///     ControlFlow::Continue(())
 /// });
-/// # let _ = progress;
+/// spec.train(&data, 1, &mut [&mut progress])?;
+/// assert_eq!(seen, [1000, 2000]);
+/// # Ok::<(), fairgame::Error>(())
 /// ```
 pub struct Every<F> {
     turns: u64,
@@ -50,6 +60,27 @@ impl<F: FnMut(&Game<'_>) -> ControlFlow<()>> Observer for Every<F> {
 }
 
 /// Saves the game every so many turns, each time whole or not at all.
+///
+/// ```
+/// # use fairgame::algorithm::{Algorithm, Practical};
+/// # use fairgame::table::{ReadOptions, Source, read};
+/// # use fairgame::train::{Data, Spec};
+/// use fairgame::observe::Checkpoint;
+/// # let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
+/// # let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
+/// # let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+/// # spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
+/// # let data = Data { train: (&people).into(), val: None };
+/// # let path = std::env::temp_dir().join(format!("checkpoint-{}", std::process::id()));
+/// let training = spec.prepare(&data)?;
+/// let mut game = training.game(1)?;
+/// let mut checkpoint = Checkpoint::new(&path, 500, training.identity());
+/// checkpoint.resume(&mut game)?; // goes on, if the file is there; of other settings it is refused
+/// training.play(&mut game, 1, &mut [&mut checkpoint])?;
+/// let trained = training.finish(&game, 1)?;
+/// # std::fs::remove_file(&path).ok();
+/// # Ok::<(), fairgame::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
     path: PathBuf,

@@ -76,7 +76,13 @@ impl Optimizer {
         if sound {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Settings, format!("{self:?} cannot take a step"))
+        let shown = match self {
+            Optimizer::Sgd { step } => format!("plain steps of {step}"),
+            Optimizer::Adam { step, momentum, memory, floor } => format!(
+                "Adam with step {step}, momentum {momentum}, memory {memory} and floor {floor}"
+            ),
+        };
+        Err(Error::new(ErrorKind::Settings, format!("{shown} cannot be"))
             .help("a step and a floor are above 0, momentum and memory from 0 to below 1"))
     }
 }

@@ -8,7 +8,7 @@ use fairgame::classifier::{Classifier, Draw, Prediction, Selection, draw_of_text
 use fairgame::model::{LatticeSpec, ModelSpec};
 use fairgame::random::Stream;
 use fairgame::table::{ReadOptions, Source, Table, read};
-use fairgame::train::{Data, Spec, Trained};
+use fairgame::train::{Data, Spec, Trained, Warning};
 
 fn compas() -> Table {
     read([Source::parse("@compas").unwrap()], &ReadOptions::default()).unwrap()
@@ -44,7 +44,7 @@ fn bits(predictions: &[Prediction]) -> Vec<(bool, u64, u64)> {
 fn a_row_is_decided_the_same_way_every_time() {
     let (classifier, table) = uniform();
     let features = classifier.encoder().encode(&table).unwrap();
-    let all = bits(&classifier.predict(&features, Draw::Features).unwrap());
+    let all = bits(&classifier.decide(&table).unwrap());
     let order: Vec<usize> = (0..table.rows()).rev().step_by(7).collect();
     let few = classifier.encoder().encode(&table.take(&order)).unwrap();
     let again = bits(&classifier.predict(&few, Draw::Features).unwrap());
@@ -106,6 +106,47 @@ fn probabilities_are_what_they_say() {
         assert!((positive - expected).abs() < 1e-6, "{positive} {expected}");
     }
     assert!(classifier.predict(&features, Draw::Keys(&keys[1..])).is_err());
+}
+
+/// A group without rows is no constraint that is met, and weights count as they do in training.
+#[test]
+fn what_is_not_measured_is_not_met() {
+    let (classifier, table) = uniform();
+    let men: Vec<usize> = {
+        let only =
+            fairgame::table::Predicate::compare("sex", fairgame::table::Comparison::Eq, "Male");
+        let keep = only.evaluate(&table).unwrap();
+        (0..table.rows()).filter(|&row| keep[row]).collect()
+    };
+    let losses = classifier.measure(&table.take(&men), 1).unwrap();
+    assert!(losses.constraints.iter().any(|loss| loss.is_nan()));
+    assert!(losses.worst().is_nan());
+    // A weight of two is a row twice.
+    let rows: Vec<usize> = (0..200).chain(0..100).collect();
+    let twice = classifier.measure(&table.take(&rows), 1).unwrap();
+    let weights: Vec<f32> = (0..200).map(|row| if row < 100 { 2.0 } else { 1.0 }).collect();
+    let few = table.take(&rows[..200]);
+    let weighted = fairgame::rate::Weighted { table: &few, weights: Some(weights.as_slice()) };
+    let found = classifier.measure(weighted, 1).unwrap();
+    assert!((found.objective - twice.objective).abs() < 1e-12);
+}
+
+/// A problem that cannot be met says so, whichever way the classifier is selected.
+#[test]
+fn infeasible_is_a_warning() {
+    let table = compas();
+    let mut spec =
+        Spec::new("two_year_recid", &["positive_rate() >= 0.9", "positive_rate() <= 0.1"]);
+    spec.encoder.ignore = vec!["is_recid".into()];
+    spec.algorithm = Algorithm::Practical(Practical { turns: 300, ..Practical::default() });
+    for selection in [Selection::Theorem, Selection::Uniform, Selection::default(), Selection::Last]
+    {
+        spec.selection = selection;
+        let data = Data { train: (&table).into(), val: None };
+        let trained = spec.train(&data, 1, &mut []).unwrap();
+        let violated = |warning: &Warning| matches!(warning, Warning::Violated { .. });
+        assert!(trained.warnings.iter().any(violated), "{selection:?}");
+    }
 }
 
 /// Every model family has its file.

@@ -93,7 +93,7 @@ fn optimal_by_duality_with_at_most_m_plus_one_models() {
 fn what_is_allowed() {
     let (objective, constraints) = ([0.1, 0.3], [vec![0.2], vec![0.05]]);
     let loose = shrink(&objective, &constraints, 0.3).unwrap();
-    assert!(loose.feasible && loose.weights == [(0, 1.0)] && loose.epsilon == 0.3);
+    assert!(loose.feasible && loose.weights == [(0, 1.0)] && loose.epsilon == 0.2);
     let tight = shrink(&objective, &constraints, 0.01).unwrap();
     assert!(!tight.feasible && (tight.epsilon - 0.05).abs() < 1e-6);
     assert_eq!(tight.weights.len(), 1);

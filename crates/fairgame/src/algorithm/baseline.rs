@@ -62,7 +62,7 @@ impl Default for Baseline {
 
 impl Baseline {
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
-        self.constraint.check()?;
+        self.constraint.check().map_err(|error| error.at("algorithm.baseline.constraint"))?;
         if !(self.radius > 0.0 && self.radius.is_finite()) {
             let message = format!("multipliers cannot lie within a radius of {}", self.radius);
             return Err(Error::new(ErrorKind::Settings, message).help("give a number above 0"));

@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::discrete::swap_regret;
-use super::{Scales, Setting, whole_turns};
+use super::{Scales, Setting, check_cost, whole_turns};
 use crate::bounds;
 use crate::game::Game;
 use crate::model::AnyModel;
@@ -54,7 +54,7 @@ impl Continuous {
         if mu <= 0.0 {
             return fail(
                 "Algorithm 2 needs strongly convex losses",
-                "give a convexity above 0: (convexity/2)·‖θ‖² is added to the losses",
+                "set region.convexity above 0: (convexity/2)·‖θ‖² is added to the losses",
             );
         }
         if !matches!(setting.train.model, AnyModel::Linear(_)) {
@@ -78,11 +78,15 @@ impl Continuous {
         let (turns, step) = swap_regret(setting, self.epsilon, self.turns, self.step)?;
         let inner = match (self.inner_turns, Scales::of(setting).subgradient) {
             (Some(turns), _) => turns,
-            (None, Some(most)) => whole_turns(bounds::inner_turns(self.epsilon, most, mu))?,
+            (None, Some(most)) => {
+                let inner = whole_turns(bounds::inner_turns(self.epsilon, most, mu))?;
+                check_cost(turns, inner, setting.train.rows())?;
+                inner
+            }
             (None, None) => {
                 return fail(
                     "Theorem 2 gives no number of inner turns: these losses' slopes have no bound",
-                    "set the inner turns, or use a linear model in a ball (a radius)",
+                    "set algorithm.continuous.inner_turns, or hold the model in a ball (region.radius)",
                 );
             }
         };

@@ -60,7 +60,7 @@ impl Discrete {
                 let message =
                     "Theorem 1 gives no covering radius: these proxy losses have no bound";
                 return Err(Error::new(ErrorKind::Settings, message).help(
-                    "set the radius, or bound the losses: a linear model in a ball, or a sigmoid or ramp",
+                    "set algorithm.discrete.radius, or bound the losses: a linear model in a ball (region.radius), or the surrogate sigmoid or ramp",
                 ));
             }
         };

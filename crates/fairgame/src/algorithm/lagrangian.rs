@@ -40,8 +40,8 @@ impl Default for Lagrangian {
 impl Lagrangian {
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         check_counts(self.turns, self.batch)?;
-        self.model.check()?;
-        self.constraint.check()?;
+        self.model.check().map_err(|error| error.at("algorithm.lagrangian.model"))?;
+        self.constraint.check().map_err(|error| error.at("algorithm.lagrangian.constraint"))?;
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)),
             Box::new(Ascent::new(setting.constraints(), self.constraint, None)),

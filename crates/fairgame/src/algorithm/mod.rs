@@ -114,7 +114,7 @@ impl Algorithm {
 
     /// The game, before its first turn.
     pub fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
-        setting.region.check()?;
+        setting.region.check().map_err(|error| error.at("region"))?;
         if setting.train.rows() == 0 || setting.val.rows() == 0 {
             return Err(Error::new(ErrorKind::Settings, "there are no rows to learn from"));
         }
@@ -148,6 +148,22 @@ fn whole_turns(turns: f64) -> Result<u64> {
     let message = format!("the theorem asks for {turns:.1e} turns");
     Err(Error::new(ErrorKind::Settings, message)
         .help("allow a larger epsilon, or set the turns yourself"))
+}
+
+/// Refuses what a theorem asks for and nobody can wait for: so many passes over single rows.
+fn check_cost(turns: u64, steps: u64, rows: usize) -> Result<()> {
+    /// Some hours.
+    const MOST: f64 = 1e12;
+    let cost = turns as f64 * steps as f64 * rows as f64;
+    if cost <= MOST {
+        return Ok(());
+    }
+    let message = format!(
+        "the theorem asks for {turns} turns of {steps} steps over {rows} rows, {cost:.0e} in all"
+    );
+    Err(Error::new(ErrorKind::Settings, message).help(
+        "allow a larger epsilon or convexity, set turns and inner_turns yourself, or use `practical`",
+    ))
 }
 
 /// Refuses an ε that is none.

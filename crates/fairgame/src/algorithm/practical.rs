@@ -40,8 +40,8 @@ impl Default for Practical {
 impl Practical {
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         check_counts(self.turns, self.batch)?;
-        self.model.check()?;
-        self.constraint.check()?;
+        self.model.check().map_err(|error| error.at("algorithm.practical.model"))?;
+        self.constraint.check().map_err(|error| error.at("algorithm.practical.constraint"))?;
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)),
             Box::new(SwapRegret::new(setting.constraints(), self.constraint)),

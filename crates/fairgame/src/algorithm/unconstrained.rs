@@ -30,7 +30,7 @@ impl Default for Unconstrained {
 impl Unconstrained {
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         check_counts(self.turns, self.batch)?;
-        self.model.check()?;
+        self.model.check().map_err(|error| error.at("algorithm.unconstrained.model"))?;
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)),
             Box::new(Silent::new(setting.constraints())),

@@ -19,13 +19,36 @@ pub use shrink::{Epsilon, Shrunk, shrink};
 
 use crate::encode::{Encoder, Features};
 use crate::model::{AnyModel, Model};
-use crate::rate::{Bound, Compiled, LossValues, Surrogate, Tally};
+use crate::rate::{Bound, Compiled, LossValues, Surrogate, Tally, Weighted};
 use crate::sample::{Batch, Sample, Work};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
 /// A stochastic classifier and all that is needed to use it.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// ```
+/// # use fairgame::algorithm::{Algorithm, Practical};
+/// # use fairgame::table::{ReadOptions, Source, read};
+/// # use fairgame::train::{Data, Spec};
+/// # let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
+/// # let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
+/// # let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+/// # spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
+/// # let trained = spec.train(&Data { train: (&people).into(), val: None }, 1, &mut [])?;
+/// let classifier = trained.classifier;
+/// // Whoever asks, in whatever order: the same row is decided the same way.
+/// let someone = read([Source::stream("one.csv", &b"age\n41\n"[..])], &ReadOptions::default())?;
+/// let first = classifier.decide(&someone)?[0];
+/// assert_eq!(classifier.decide(&someone)?[0], first);
+/// // The chance over the draw of a model, not the chance that the label is positive.
+/// assert!((0.0..=1.0).contains(&first.probability));
+/// // Each constraint by name, on any rows that have labels and groups.
+/// let losses = classifier.measure(&people, 1)?;
+/// assert_eq!(classifier.bound().constraints()[0].name(), "recall() >= 0.9");
+/// assert!(losses.constraints[0] <= 1e-6);
+/// # Ok::<(), fairgame::Error>(())
+/// ```
+#[derive(Debug, Clone)]
 pub struct Classifier {
     bound: Bound,
     encoder: Encoder,
@@ -148,15 +171,25 @@ impl Classifier {
         Ok(mixed)
     }
 
-    /// ℓ₀ … ℓ_m of the classifier on a table, on average over the draw.
+    /// ℓ₀ … ℓ_m of the classifier on rows, on average over the draw; in the order of
+    /// [`Bound::constraints`], which has their names.
+    ///
+    /// A constraint that has nothing to measure, because a group has no rows, is NaN.
     ///
     /// # Errors
     /// If a column is missing that the encoder, the label or a constraint needs.
-    pub fn measure(&self, table: &Table, threads: usize) -> Result<LossValues> {
+    pub fn measure<'a>(&self, rows: impl Into<Weighted<'a>>, threads: usize) -> Result<LossValues> {
+        let Weighted { table, weights } = rows.into();
         let features = self.encoder.encode(table)?;
-        let compiled = self.bound.compile(table, None)?;
-        let tally = self.tally(&features, &compiled, None, threads)?;
+        let compiled = self.bound.compile(table, weights)?;
+        let tally = self.tally(&features, &compiled, weights, threads)?;
         Ok(compiled.losses().exact(&tally))
+    }
+
+    /// Decides the rows of a table, which needs the columns of the encoder and no others: neither label
+    /// nor groups. The draw is by the row's features: see [`Classifier::predict`].
+    pub fn decide(&self, table: &Table) -> Result<Vec<Prediction>> {
+        self.predict(&self.encoder.encode(table)?, Draw::Features)
     }
 
     fn check(&self, features: &Features) -> Result<()> {

@@ -74,6 +74,7 @@ pub enum Coding {
         /// Where one bucket ends and the next begins.
         cuts: Cuts,
         /// Whether features tell the bucket or each step up to it.
+        #[serde(default)]
         steps: Steps,
     },
     /// Which value it is; a number counts as its text.
@@ -93,10 +94,11 @@ pub enum Cuts {
 }
 
 /// What the features of a bucketed number tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Steps {
     /// The bucket: exactly one of the features is on.
+    #[default]
     Single,
     /// The steps: one feature for each cut point, on if x is above it.
     Cumulative,

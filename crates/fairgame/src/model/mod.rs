@@ -69,10 +69,16 @@ pub enum ModelSpec {
     /// One hidden layer of rectified linear units.
     Mlp {
         /// How many units.
+        #[serde(default = "units")]
         units: usize,
     },
     /// An ensemble of calibrated lattices.
     Lattice(LatticeSpec),
+}
+
+/// As in the paper's experiments.
+fn units() -> usize {
+    50
 }
 
 impl ModelSpec {

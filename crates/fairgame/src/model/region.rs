@@ -41,10 +41,9 @@ impl Region {
         if sound(self.convexity) && self.radius.is_none_or(|radius| sound(radius) && radius > 0.0) {
             return Ok(());
         }
-        let message = format!(
-            "a radius of {:?} and a convexity of {} cannot be",
-            self.radius, self.convexity
-        );
+        let radius = self.radius.map_or("none".to_owned(), |radius| radius.to_string());
+        let message =
+            format!("a radius of {radius} and a convexity of {} cannot be", self.convexity);
         Err(Error::new(ErrorKind::Settings, message)
             .help("give a radius above 0, or none, and a convexity of 0 or more"))
     }

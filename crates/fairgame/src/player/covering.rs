@@ -56,7 +56,7 @@ impl Covering {
             covering.len(),
             Self::MOST
         ))
-        .help("allow a larger radius (or epsilon), or use an algorithm without a covering: continuous or practical"))
+        .help("allow a larger algorithm.discrete.radius (or epsilon), or use an algorithm without a covering: continuous or practical"))
     }
 
     /// The radius: no λ is further from its centre.

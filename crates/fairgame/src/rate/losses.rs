@@ -241,8 +241,14 @@ impl LossValues {
     }
 
     /// The most that a constraint is violated by; below 0 where all are met, and −∞ where there is none.
+    ///
+    /// NaN where one cannot be measured, because a group has no rows: of that nothing is known.
     pub fn worst(&self) -> f64 {
-        self.constraints.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        let worse = |most: f64, &loss: &f64| if loss > most || loss.is_nan() { loss } else { most };
+        match self.constraints.iter().find(|loss| loss.is_nan()) {
+            Some(nan) => *nan,
+            None => self.constraints.iter().fold(f64::NEG_INFINITY, worse),
+        }
     }
 }
 

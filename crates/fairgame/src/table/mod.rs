@@ -101,7 +101,11 @@ impl Table {
 
     /// The table of the rows for which `keep` is true.
     #[must_use]
+    ///
+    /// # Panics
+    /// If there is not one truth a row.
     pub fn filter(&self, keep: &[bool]) -> Table {
+        assert_eq!(keep.len(), self.rows(), "one truth a row");
         let rows: Vec<usize> = (0..self.rows).filter(|&row| keep[row]).collect();
         self.take(&rows)
     }

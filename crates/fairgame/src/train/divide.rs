@@ -16,14 +16,19 @@ pub enum Datasets {
     /// Two: so large a share of the rows that are left for training is the constraint player's.
     Two {
         /// Between 0 and 1.
+        #[serde(default = "half")]
         val_fraction: f64,
     },
+}
+
+fn half() -> f64 {
+    0.5
 }
 
 impl Default for Datasets {
     /// Two halves, as in the paper.
     fn default() -> Self {
-        Datasets::Two { val_fraction: 0.5 }
+        Datasets::Two { val_fraction: half() }
     }
 }
 

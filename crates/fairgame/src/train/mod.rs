@@ -6,6 +6,8 @@
 //! classifier. [`Spec::train`] is all three.
 
 mod divide;
+mod named;
+mod warning;
 
 use std::fmt;
 
@@ -22,9 +24,11 @@ use crate::observe::{EarlyStop, Patience};
 use crate::random::mix;
 use crate::rate::{self, Bound, Compiled, Multipliers, Problem, Surrogate, Weighted};
 use crate::sample::Sample;
+use crate::table::{MISSING, Table, Values};
 use crate::{Error, ErrorKind, Result};
 
 pub use divide::{Datasets, Divided, WeightedRows};
+pub use warning::Warning;
 
 /// All that a training depends on but the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +49,7 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<String>,
     /// One dataset for both players, or two.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named::named")]
     pub datasets: Datasets,
     /// The share of the rows that is kept to test on.
     #[serde(default)]
@@ -54,7 +58,7 @@ pub struct Spec {
     #[serde(default)]
     pub encoder: EncoderSpec,
     /// The family of models.
-    #[serde(default = "linear")]
+    #[serde(default = "linear", deserialize_with = "named::named")]
     pub model: ModelSpec,
     /// What stands in for decisions where slopes are needed.
     #[serde(default)]
@@ -63,7 +67,7 @@ pub struct Spec {
     #[serde(default)]
     pub region: Region,
     /// How the game is played.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named::named")]
     pub algorithm: Algorithm,
     /// Which turns' models are kept.
     #[serde(default)]
@@ -72,7 +76,7 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_stop: Option<Patience>,
     /// How the classifier is made of them; without constraints to shrink under, the last is taken.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named::named")]
     pub selection: Selection,
     /// Draws the start, the minibatches and the decisions.
     #[serde(default)]
@@ -104,6 +108,16 @@ pub enum Notice {
     Features(encode::Notice),
     /// About the problem.
     Problem(rate::Notice),
+    /// Rows of which the label says nothing count as negative.
+    MissingLabels {
+        /// How many.
+        rows: usize,
+    },
+    /// All rows, or none, are positive: there is nothing to learn.
+    OneClass {
+        /// What the label is of all rows.
+        positive: bool,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -111,6 +125,13 @@ impl fmt::Display for Notice {
         match self {
             Notice::Features(notice) => notice.fmt(f),
             Notice::Problem(notice) => notice.fmt(f),
+            Notice::MissingLabels { rows } => {
+                write!(f, "{rows} of the training rows have no label, and count as negative")
+            }
+            Notice::OneClass { positive } => {
+                let none = if *positive { "every" } else { "no" };
+                write!(f, "{none} training row is positive: there is nothing to learn")
+            }
         }
     }
 }
@@ -185,6 +206,8 @@ pub struct Trained {
     pub turns: u64,
     /// What preparing it found worth telling.
     pub notices: Vec<Notice>,
+    /// What to know before trusting the classifier: above all, constraints that it does not meet.
+    pub warnings: Vec<Warning>,
 }
 
 impl Spec {
@@ -237,6 +260,7 @@ impl Spec {
         let others: Vec<Weighted<'_>> = data.val.into_iter().collect();
         let (bound, found) = problem.bind(data.train, &others)?;
         let mut notices: Vec<Notice> = found.into_iter().map(Notice::Problem).collect();
+        notices.extend(label_notices(&bound, data.train.table)?);
         let mut encoder = self.encoder.clone();
         for column in bound.label().columns().into_iter().chain(self.weight.as_deref()) {
             // A model that sees the label learns nothing else.
@@ -283,6 +307,31 @@ impl Spec {
         training.play(&mut game, threads, observers)?;
         training.finish(&game, threads)
     }
+}
+
+/// What the label leaves open.
+fn label_notices(bound: &Bound, table: &Table) -> Result<Vec<Notice>> {
+    let mut notices = Vec::new();
+    let missing = |row: usize| {
+        let columns = bound.label().columns();
+        let of = |name: &&str| table.columns().iter().find(|column| column.name == **name);
+        columns.iter().filter_map(of).any(|column| match &column.values {
+            Values::Number(numbers) => numbers[row].is_nan(),
+            Values::Category(category) => category.codes[row] == MISSING,
+            Values::Boolean(truths) => truths[row].is_none(),
+        })
+    };
+    let rows = (0..table.rows()).filter(|&row| missing(row)).count();
+    if rows > 0 {
+        notices.push(Notice::MissingLabels { rows });
+    }
+    let labels = bound.label().evaluate(table)?;
+    if let Some(&positive) = labels.first()
+        && labels.iter().all(|&label| label == positive)
+    {
+        notices.push(Notice::OneClass { positive });
+    }
+    Ok(notices)
 }
 
 impl Training {
@@ -396,9 +445,12 @@ impl Training {
             mix(self.spec.seed ^ 0x6b65_7900),
             self.provenance.clone(),
         )?;
+        let warnings =
+            warning::warnings(&self.bound, self.spec.algorithm, &iterates, &selected.weights);
         Ok(Trained {
             classifier,
             iterates,
+            warnings,
             selected,
             mean_lambda: game.mean_lambda(),
             suboptimality: game.suboptimality(),
