@@ -12,6 +12,7 @@
 //! - [`sample`], [`batch`]: a dataset as a player sees it: tallies and gradients over rows;
 //! - [`player`], [`game`], [`algorithm`]: who plays, the loop, and which players make which algorithm;
 //! - [`classifier`]: from a game's models to a stochastic classifier, its decisions and its file;
+//! - [`evaluate`]: rates and constraints of decisions on a dataset, with intervals and verdicts;
 //! - [`train`]: all of it in one call; [`archive`]: the file of models and checkpoints;
 //! - [`bounds`]: the theorems as numbers;
 //! - [`preset`]: the preparation of each shipped dataset that the paper's experiments use.
@@ -46,6 +47,7 @@ pub mod bounds;
 pub mod classifier;
 pub mod encode;
 mod error;
+pub mod evaluate;
 pub mod game;
 pub mod model;
 pub mod optimize;
