@@ -63,6 +63,7 @@ mod estimate;
 mod interval;
 mod quantile;
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -282,10 +283,15 @@ pub fn evaluate(
     let alpha = 1.0 - confidence;
     let each = alpha / bound.constraints().len().max(1) as f64;
 
+    // A thousand constraints may compare their group with the same rate.
+    let mut known: HashMap<&str, RateResult> = HashMap::new();
     let mut results = measures.losses.iter().enumerate().map(|(index, measured)| {
         let measurement =
             estimate::loss(&measured.form, counts, if index == 0 { alpha } else { each });
-        let rates = measured.rates.iter().map(|rate| estimate::rate(rate, counts, alpha));
+        let rates = measured.rates.iter().map(|rate| {
+            let known = known.entry(rate.text.as_str());
+            known.or_insert_with(|| estimate::rate(rate, counts, alpha)).clone()
+        });
         (measurement, rates.collect::<Vec<_>>())
     });
     let (measurement, rates) = results.next().unwrap_or_else(|| {
