@@ -13,6 +13,7 @@
 //! - [`player`], [`game`], [`algorithm`]: who plays, the loop, and which players make which algorithm;
 //! - [`classifier`]: from a game's models to a stochastic classifier, its decisions and its file;
 //! - [`observe`]: progress, checkpoints, early stopping;
+//! - [`evaluate`]: rates and constraints of decisions on a dataset, with intervals and verdicts;
 //! - [`train`]: all of it in one call; [`archive`]: the file of models and checkpoints;
 //! - [`bounds`]: the theorems as numbers;
 //! - [`preset`]: the preparation of each shipped dataset that the paper's experiments use.
@@ -47,6 +48,7 @@ pub mod bounds;
 pub mod classifier;
 pub mod encode;
 mod error;
+pub mod evaluate;
 pub mod game;
 pub mod model;
 pub mod observe;

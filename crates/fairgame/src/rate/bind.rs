@@ -6,7 +6,7 @@ use super::compile::Compiled;
 use super::each::eaches;
 use super::frozen::{Frozen, FrozenConstraint};
 use super::language::{Expression, Inequality, Relation, Sign, Span, Statement};
-use super::linear::{self, Form};
+use super::linear::{self, Form, Written};
 use super::lower::Lowering;
 use super::problem::{Notice, Problem, Source};
 use crate::table::{Predicate, Table};
@@ -19,6 +19,8 @@ pub struct Bound {
     pub(super) label_text: String,
     pub(super) objective: (Form, Source),
     pub(super) objective_text: String,
+    /// The rates that the objective is made of, as written.
+    pub(super) objective_rates: Vec<Written>,
     pub(super) constraints: Vec<BoundConstraint>,
 }
 
@@ -29,6 +31,8 @@ pub struct BoundConstraint {
     /// Its text with what it took from the training table in place.
     pub(super) text: String,
     pub(super) form: Form,
+    /// The rates it is made of, as written.
+    pub(super) rates: Vec<Written>,
     pub(super) source: Source,
     /// Where in the source its `each` stand.
     pub(super) each: Vec<Range<usize>>,
@@ -79,6 +83,7 @@ impl Problem {
         let source = self.objective.source.clone();
         let lower = |rate: &Expression| lowering(&source).rate(rate);
         let objective = linear::objective(&self.objective.tree, &source, &lower)?;
+        let objective_rates = linear::rates([&self.objective.tree], &source, &lower)?;
         let objective_text = lowering(&source).freeze_expression(&self.objective.tree)?.to_string();
 
         let mut constraints = Vec::new();
@@ -95,13 +100,15 @@ impl Problem {
                     name: inequality.to_string(),
                     text: lowering(source).freeze_inequality(&inequality)?.to_string(),
                     form: linear::constraint(&inequality, source, &lower)?,
+                    rates: linear::rates([&inequality.left, &inequality.right], source, &lower)?,
                     source: source.clone(),
                     each: each.as_ref().map_or(Vec::new(), |each| each.spans.clone()),
                 });
             }
         }
         let objective = (objective, source);
-        let bound = Bound { label, label_text, objective, objective_text, constraints };
+        let bound =
+            Bound { label, label_text, objective, objective_text, objective_rates, constraints };
         bound.check(train, others, self.skip_empty)
     }
 }
@@ -115,6 +122,11 @@ impl Bound {
     /// The condition that makes a row positive.
     pub fn label(&self) -> &Predicate {
         &self.label
+    }
+
+    /// The objective in the language.
+    pub fn objective(&self) -> &str {
+        &self.objective.1.text
     }
 
     /// The problem as text that needs no training table.

@@ -98,7 +98,7 @@ pub(super) fn compile(bound: &Bound, table: &Table, weights: Option<&[f32]>) -> 
     Ok(Compiled { cells: cells.of_row, losses, emptiness })
 }
 
-fn check_weights(weights: Option<&[f32]>, rows: usize) -> Result<()> {
+pub(super) fn check_weights(weights: Option<&[f32]>, rows: usize) -> Result<()> {
     let Some(weights) = weights else { return Ok(()) };
     if weights.len() != rows {
         let message = format!("{} weights are given for {rows} rows", weights.len());

@@ -19,25 +19,14 @@ pub(super) struct Each {
 
 /// Visits the rates of a statement.
 fn rates<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a Expression)) {
-    fn expression<'a>(tree: &'a Expression, visit: &mut dyn FnMut(&'a Expression)) {
-        match tree {
-            Expression::Number(..) => {}
-            Expression::Rate { .. } => visit(tree),
-            Expression::Negate(part, _) => expression(part, visit),
-            Expression::Sum(parts, _) => parts.iter().for_each(|(_, part)| expression(part, visit)),
-            Expression::Product(parts, _) => {
-                parts.iter().for_each(|(_, part)| expression(part, visit));
-            }
-        }
-    }
     match statement {
         Statement::Chain { first, rest } => {
-            expression(first, visit);
-            rest.iter().for_each(|(_, side)| expression(side, visit));
+            first.rates(visit);
+            rest.iter().for_each(|(_, side)| side.rates(visit));
         }
         Statement::Equal { left, right, .. } => {
-            expression(left, visit);
-            expression(right, visit);
+            left.rates(visit);
+            right.rates(visit);
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bind::{Bound, BoundConstraint};
 use super::language::{Condition, Expression, Group, Inequality, Literal, Name, Span, Statement};
-use super::linear::{self, Lowered};
+use super::linear::{self, Lowered, Written};
 use super::lower::Lowering;
 use super::problem::{Source, written};
 use crate::table::{Predicate, Value};
@@ -118,6 +118,8 @@ impl Frozen {
         let objective = written("objective".to_owned(), &self.objective, Expression::parse)?;
         let source = objective.source.clone();
         let form = linear::objective(&objective.tree, &source, &|rate| lower(rate, &source))?;
+        let objective_rates =
+            linear::rates([&objective.tree], &source, &|rate| lower(rate, &source))?;
         let mut constraints = Vec::with_capacity(self.constraints.len());
         for (index, FrozenConstraint { name, text }) in self.constraints.iter().enumerate() {
             let place = format!("constraint {}", index + 1);
@@ -139,16 +141,37 @@ impl Frozen {
                 }
             };
             let form = linear::constraint(&inequality, &source, &|rate| lower(rate, &source))?;
-            let (name, text) = (name.clone(), text.clone());
-            constraints.push(BoundConstraint { name, text, form, source, each: Vec::new() });
+            let sides = [&inequality.left, &inequality.right];
+            let mut rates = linear::rates(sides, &source, &|rate| lower(rate, &source))?;
+            shown(name, &mut rates);
+            let (name, text, each) = (name.clone(), text.clone(), Vec::new());
+            constraints.push(BoundConstraint { name, text, form, rates, source, each });
         }
         Ok(Bound {
             label: predicate(&label.tree, &label.source)?,
             label_text: self.label.clone(),
             objective: (form, source),
             objective_text: self.objective.clone(),
+            objective_rates,
             constraints,
         })
+    }
+}
+
+/// Shows rates as they stand in the name of their constraint, with quantiles still by name.
+fn shown(name: &str, rates: &mut [Written]) {
+    let Ok(Statement::Chain { first, rest }) = Statement::parse(name) else { return };
+    let mut texts: Vec<String> = Vec::new();
+    for side in std::iter::once(&first).chain(rest.iter().map(|(_, side)| side)) {
+        side.rates(&mut |rate| {
+            let text = rate.to_string();
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        });
+    }
+    if texts.len() == rates.len() {
+        rates.iter_mut().zip(texts).for_each(|(rate, text)| rate.text = text);
     }
 }
 

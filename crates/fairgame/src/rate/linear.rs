@@ -164,6 +164,43 @@ pub(super) fn objective(
     }
 }
 
+/// A rate as it is written, and the forms it is the quotient of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) over: Form,
+    /// `None` is 1.
+    pub(super) under: Option<Form>,
+}
+
+/// The rates of some expressions, each once, in the order in which they are written.
+pub(super) fn rates<'a>(
+    expressions: impl IntoIterator<Item = &'a Expression>,
+    source: &Source,
+    lower: &Lower<'_>,
+) -> Result<Vec<Written>> {
+    let context = Context { source, lower };
+    let mut found = Vec::new();
+    expressions.into_iter().for_each(|tree| tree.rates(&mut |rate| found.push(rate)));
+    let mut rates: Vec<Written> = Vec::new();
+    for rate in found {
+        let text = rate.to_string();
+        if rates.iter().any(|earlier| earlier.text == text) {
+            continue;
+        }
+        let Affine { form, ratio } = context.affine(rate)?;
+        rates.push(match ratio {
+            None => Written { text, over: form, under: None },
+            Some(Ratio { factor, over, under, .. }) => {
+                let mut scaled = Form::default();
+                scaled.add(factor, &over);
+                Written { text, over: scaled, under: Some(under) }
+            }
+        });
+    }
+    Ok(rates)
+}
+
 struct Context<'a> {
     source: &'a Source,
     lower: &'a Lower<'a>,

@@ -28,7 +28,7 @@ type Part = Option<(usize, bool)>;
 
 /// The regions that the losses need, as sets of classes of rows.
 pub(super) struct Regions {
-    classes: Classes,
+    pub(super) classes: Classes,
     examples: Examples,
     /// The weight and the number of rows of each class.
     weights: Vec<f64>,
@@ -36,11 +36,11 @@ pub(super) struct Regions {
     /// Where each predicate stands in `met`.
     predicates: HashMap<String, usize>,
     /// Of each predicate, the classes that meet it.
-    met: Vec<Set>,
+    pub(super) met: Vec<Set>,
     known: HashMap<(Option<usize>, Part), usize>,
     /// The classes of each region.
     sets: Vec<Set>,
-    label: usize,
+    pub(super) label: usize,
 }
 
 impl Regions {
@@ -88,7 +88,7 @@ impl Regions {
         })
     }
 
-    fn predicate(&self, predicate: &Predicate) -> usize {
+    pub(super) fn predicate(&self, predicate: &Predicate) -> usize {
         self.predicates[&key(predicate)]
     }
 
@@ -165,16 +165,7 @@ impl Regions {
 
     fn reason(&mut self, atom: &Atom, group: Option<usize>, whole: usize) -> String {
         let all = self.region(group, None);
-        let (rows, counted) = (self.count(all), self.count(whole));
-        let with = if group.is_some() { format!(" with {}", atom.shown) } else { String::new() };
-        let side = if atom.measure == Measure::TruePositive { "positive" } else { "negative" };
-        match (rows, counted) {
-            (0, _) if group.is_some() => format!("no row has {}", atom.shown),
-            (0, _) => "there is no row".to_owned(),
-            (1, 0) => format!("the one row{with} is not {side}"),
-            (rows, 0) => format!("none of the {rows} rows{with} is {side}"),
-            _ => format!("every row{with} that counts here has weight 0"),
-        }
+        nothing(atom, self.count(all), self.count(whole))
     }
 
     /// Classes that lie in the same regions become one cell.
@@ -247,6 +238,20 @@ impl Regions {
             *cell = *number;
         }
         cell_of
+    }
+}
+
+/// Why an atom has nothing to measure, where `counted` of the `rows` of its group are of its label.
+pub(super) fn nothing(atom: &Atom, rows: usize, counted: usize) -> String {
+    let grouped = atom.group.is_some();
+    let with = if grouped { format!(" with {}", atom.shown) } else { String::new() };
+    let side = if atom.measure == Measure::TruePositive { "positive" } else { "negative" };
+    match (rows, counted) {
+        (0, _) if grouped => format!("no row has {}", atom.shown),
+        (0, _) => "there is no row".to_owned(),
+        (1, 0) => format!("the one row{with} is not {side}"),
+        (rows, 0) => format!("none of the {rows} rows{with} is {side}"),
+        _ => format!("every row{with} that counts here has weight 0"),
     }
 }
 

@@ -4,7 +4,7 @@
 ///
 /// Which of the two is decided by how many there are, so equal sets are equal values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Set {
+pub(crate) struct Set {
     below: u32,
     items: Items,
 }
@@ -58,7 +58,7 @@ impl Set {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         matches!(&self.items, Items::List(list) if list.is_empty())
     }
 
@@ -70,7 +70,7 @@ impl Set {
     }
 
     /// The items, ascending.
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let (list, bits): (&[u32], &[u64]) = match &self.items {
             Items::List(list) => (list, &[]),
             Items::Bits(bits) => (&[], bits),
@@ -87,7 +87,7 @@ impl Set {
         list.iter().copied().chain(set)
     }
 
-    pub(super) fn and(&self, other: &Set) -> Set {
+    pub(crate) fn and(&self, other: &Set) -> Set {
         match (&self.items, &other.items) {
             (Items::Bits(a), Items::Bits(b)) => self.joined(a, b, |a, b| a & b),
             (Items::List(_), _) => {

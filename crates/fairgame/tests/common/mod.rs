@@ -1,7 +1,8 @@
-//! Random tables.
+//! Random tables, and populations to draw tables from.
 #![allow(dead_code, reason = "each test crate uses its part")]
 
 pub(crate) mod page;
+pub(crate) mod population;
 
 use fairgame::table::{Category, Column, Table, Values};
 use proptest::prelude::*;

@@ -233,6 +233,17 @@ pub enum Factor {
 }
 
 impl Expression {
+    /// Visits its rates, in the order in which they are written.
+    pub(crate) fn rates<'a>(&'a self, visit: &mut dyn FnMut(&'a Expression)) {
+        match self {
+            Expression::Number(..) => {}
+            Expression::Rate { .. } => visit(self),
+            Expression::Negate(part, _) => part.rates(visit),
+            Expression::Sum(parts, _) => parts.iter().for_each(|(_, part)| part.rates(visit)),
+            Expression::Product(parts, _) => parts.iter().for_each(|(_, part)| part.rates(visit)),
+        }
+    }
+
     /// Where it stands.
     pub fn span(&self) -> Span {
         match self {
