@@ -123,10 +123,13 @@ for (const name of names) {
     expect(wide <= 0, `the page is ${wide} px too wide`);
     for (const text of await page.evaluate(faintText)) expect(false, `hard to read in a figure: ${text}`);
     for (const text of await page.evaluate(clashes)) expect(false, `labels: ${text}`);
-    // The policy of the page stops scripts of the page, not those of the debugger.
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => axe.run());
-    for (const { id, nodes } of violations) expect(false, `axe: ${id}: ${nodes[0].html.slice(0, 200)}`);
+    // Rules on markup hold in any colour; those on colour are tried on the page that has them all.
+    if (name === names[0] || (width > 400 && colorScheme === "light")) {
+      // The policy of the page stops scripts of the page, not those of the debugger.
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => axe.run());
+      for (const { id, nodes } of violations) expect(false, `axe: ${id}: ${nodes[0].html.slice(0, 200)}`);
+    }
     if (pictures) {
       fs.mkdirSync(pictures, { recursive: true });
       await page.screenshot({ path: path.join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });

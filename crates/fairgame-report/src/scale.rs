@@ -74,6 +74,14 @@ impl Scale {
         Scale { kind: Kind::Log, low: 0.0, high: most.log10().ceil(), from, to }
     }
 
+    /// Whether a number has a place of its own.
+    pub(crate) fn holds(&self, x: f64) -> bool {
+        match self.kind {
+            Kind::Linear { .. } => drawable(x),
+            Kind::Log => x.is_finite(),
+        }
+    }
+
     /// Where a number is; outside the scale, at its nearer end.
     pub(crate) fn place(&self, x: f64) -> f64 {
         let x = match self.kind {

@@ -45,7 +45,7 @@ pub(crate) fn figure(
         title: "Constraints and their losses".into(),
         desc,
         axis: "loss (met at 0 or less)".into(),
-        rule: (0.0, "0".into()),
+        rule: (0.0, ["← met".into(), "violated →".into()]),
         rows,
         keys: keys(constraints, roles, main, few),
         note,

@@ -51,7 +51,8 @@ pub(crate) struct Plan {
     pub(crate) title: String,
     pub(crate) desc: String,
     pub(crate) axis: String,
-    pub(crate) rule: (f64, String),
+    /// Where a line is, and what lies to its left and right.
+    pub(crate) rule: (f64, [String; 2]),
     pub(crate) rows: Vec<Row>,
     pub(crate) keys: Vec<Key>,
     pub(crate) note: String,
@@ -72,8 +73,8 @@ pub(crate) struct Placed {
 
 /// A tick in its place.
 pub(crate) struct Line {
-    at: String,
-    text: String,
+    pub(crate) at: String,
+    pub(crate) text: String,
 }
 
 /// The figure.
@@ -86,8 +87,8 @@ pub(crate) struct Dots {
     pub(crate) keys: Vec<Key>,
     pub(crate) note: String,
     axis: String,
-    rule: Line,
-    rule_end: bool,
+    rule: String,
+    sides: [Line; 2],
     height: String,
     bottom: String,
     tick_y: String,
@@ -118,6 +119,16 @@ impl Dots {
                 Axis::Log => Scale::log(values, left, WIDTH - RIGHT),
             }
         };
+        let dots = plan.rows.iter().flat_map(|row| row.dots.iter().flatten());
+        let lost = dots.filter(|dot| !scale.holds(dot.value)).count();
+        let mut note = plan.note;
+        if lost > 0 {
+            let gap = if note.is_empty() { "" } else { " " };
+            note.push_str(&format!(
+                "{gap}Not drawn, for want of a finite value: {}.",
+                format::several(lost, "mark")
+            ));
+        }
         let mut y = TOP;
         let mut rows = Vec::with_capacity(plan.rows.len());
         let mut numbers = Vec::new();
@@ -137,10 +148,10 @@ impl Dots {
             title: plan.title,
             desc: plan.desc,
             keys: plan.keys,
-            note: plan.note,
+            note,
             axis: plan.axis,
-            rule: tick(rule, plan.rule.1),
-            rule_end: rule > WIDTH / 2.0,
+            rule: px(rule),
+            sides: sides(rule, plan.rule.1, (0.0, WIDTH)),
             height: px(y + BOTTOM),
             bottom: px(y + 2.0),
             tick_y: px(y + 22.0),
@@ -151,6 +162,20 @@ impl Dots {
             rows,
         }
     }
+}
+
+/// Texts left and right of a line at `at`, each only where there is room for it between the ends.
+pub(crate) fn sides(at: f64, texts: [String; 2], (start, end): (f64, f64)) -> [Line; 2] {
+    // A character of the largest text, that of narrow pages.
+    let room = |text: &str| 13.0 * text.chars().count() as f64 + 8.0;
+    let [mut left, mut right] = texts;
+    if at - room(&left) < start {
+        left.clear();
+    }
+    if at + room(&right) > end {
+        right.clear();
+    }
+    [Line { at: px(at - 8.0), text: left }, Line { at: px(at + 8.0), text: right }]
 }
 
 fn place(row: Row, labelled: bool, top: f64, height: f64, scale: &Scale) -> Placed {
@@ -167,7 +192,7 @@ fn place(row: Row, labelled: bool, top: f64, height: f64, scale: &Scale) -> Plac
             let (from, to) = (scale.place(low), scale.place(high));
             whiskers.push((class, format!("M{} {}H{}", px(from), px(y), px(to))));
         }
-        if !dot.value.is_nan() {
+        if scale.holds(dot.value) {
             marks.push((class, shape.path(scale.place(dot.value), y, r)));
         }
     }

@@ -37,7 +37,10 @@ pub(crate) fn figure(
             format::count(small_below)
         ),
         axis: "rows (logarithmic)".into(),
-        rule: (small_below as f64, format!("{} rows", format::count(small_below))),
+        rule: (
+            small_below as f64,
+            ["← small".into(), format!("{} rows or more →", format::count(small_below))],
+        ),
         rows,
         keys,
         note: match groups.len() {

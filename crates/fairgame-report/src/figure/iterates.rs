@@ -3,6 +3,7 @@
 
 use askama::Template;
 
+use super::dots::{Line as Side, sides};
 use super::{Key, Shape, WIDTH, px, thin};
 use crate::format;
 use crate::scale::{Scale, drawable};
@@ -41,6 +42,7 @@ pub(crate) struct Scatter {
     y_ticks: Vec<(String, String, String)>,
     zero: String,
     met_width: String,
+    sides: [Side; 2],
     marks: Vec<Mark>,
 }
 
@@ -141,6 +143,7 @@ pub(crate) fn figure(id: &str, iterates: &Iterates) -> Option<Scatter> {
         y_ticks: y.ticks().into_iter().map(|t| (px(t.at), px(t.at + 5.0), t.text)).collect(),
         zero: px(x.place(0.0)),
         met_width: px(x.place(0.0) - LEFT),
+        sides: sides(x.place(0.0), ["← met".into(), "violated →".into()], (LEFT, WIDTH - RIGHT)),
         marks,
     })
 }
