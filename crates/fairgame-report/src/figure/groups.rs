@@ -6,7 +6,7 @@ use crate::format;
 use crate::words::role_name;
 use crate::{Group, Role};
 
-/// The figure of these groups, in this order, as a sample in `main` sees them where they are many.
+/// The figure of these groups, in this order; where they are many, on the last of the samples alone.
 pub(crate) fn figure(
     id: &str,
     groups: &[&Group],
