@@ -1,6 +1,7 @@
 # `make test` is the one test command. It needs cargo, and installs what else it uses where that is
-# missing: rustfmt and clippy through rustup, a C compiler (for zstd) through apt.
-.PHONY: test setup fmt lint unit docs bench
+# missing: rustfmt and clippy through rustup, a C compiler (for zstd), and for the report's test in a
+# browser Chromium and node, through apt. FAIRGAME_SKIP_BROWSER=1 goes without that test.
+.PHONY: test setup fmt lint unit docs bench browser-test
 
 test: setup fmt lint unit docs
 
@@ -8,6 +9,7 @@ setup:
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	@command -v cc >/dev/null || (apt-get update && apt-get install -y gcc libc6-dev)
+	@[ "$$FAIRGAME_SKIP_BROWSER" = 1 ] || crates/fairgame-report/browser/install
 
 fmt:
 	cargo fmt --all --check
@@ -20,6 +22,10 @@ unit:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# The report's pages in a real browser; SCREENSHOTS=FOLDER leaves pictures there.
+browser-test:
+	crates/fairgame-report/browser/run
 
 # Speed is measured, never asserted on.
 bench:

@@ -1,0 +1,320 @@
+//! One model's part of the page: what its templates say, in the order they say it.
+
+use askama::Template;
+
+use crate::figure::dots::{Dots, LABELLED};
+use crate::figure::iterates::Scatter;
+use crate::figure::multipliers::{Lines, by_peak, peak};
+use crate::figure::{constraints, groups, iterates, multipliers};
+use crate::page::Badge;
+use crate::settings::{self, Setting};
+use crate::words::{ROLES, glyph, role_name, verdict_name};
+use crate::{Constraint, Estimate, Group, Measured, Member, Model, Role, Verdict, format};
+
+/// So many rows of a table are shown at once; more are behind a click.
+const OPEN: usize = 40;
+/// Tables of turns have no more rows than this.
+const LISTED: usize = 400;
+
+/// A verdict as it is shown.
+pub(crate) fn badge(verdict: Verdict) -> Badge {
+    let name = verdict_name(verdict);
+    Badge { class: name, glyph: glyph(verdict), name }
+}
+
+/// A number, its interval, and what follows from it or stands behind it.
+pub(crate) struct Cell {
+    pub(crate) value: String,
+    pub(crate) interval: String,
+    pub(crate) verdict: Option<Badge>,
+    pub(crate) rows: String,
+}
+
+impl Cell {
+    pub(crate) fn loss(measured: &Measured) -> Cell {
+        Cell { verdict: Some(badge(measured.verdict())), ..Cell::objective(measured) }
+    }
+
+    fn objective(measured: &Measured) -> Cell {
+        Cell {
+            value: format::number(measured.value),
+            interval: measured.interval.as_ref().map_or(String::new(), format::interval),
+            verdict: None,
+            rows: String::new(),
+        }
+    }
+
+    fn rate(estimate: &Estimate) -> Cell {
+        Cell {
+            value: format::number(estimate.value),
+            interval: estimate.interval.as_ref().map_or(String::new(), format::interval),
+            verdict: None,
+            rows: estimate.rows.map_or(String::new(), |rows| format::several(rows as usize, "row")),
+        }
+    }
+}
+
+/// A line of the table of constraints, and its rates.
+pub(crate) struct ConstraintRow {
+    number: usize,
+    text: String,
+    cells: Vec<Option<Cell>>,
+    rates: Vec<(String, Vec<Option<Cell>>)>,
+}
+
+/// A line of the table of groups.
+pub(crate) struct GroupRow {
+    text: String,
+    rows: Vec<Option<(String, bool)>>,
+}
+
+/// A line of the tables of models.
+pub(crate) struct ModelRow {
+    turn: String,
+    weight: String,
+    error: String,
+    violation: String,
+}
+
+/// A line of the table of multipliers.
+pub(crate) struct LineRow {
+    text: String,
+    last: String,
+    largest: String,
+    turn: String,
+}
+
+/// The worst constraint on the main sample.
+pub(crate) struct Worst {
+    pub(crate) value: String,
+    text: String,
+}
+
+/// The template of one model.
+#[derive(Template)]
+#[template(path = "section.html")]
+pub(crate) struct Section<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) main: Role,
+    pub(crate) worst: Option<Worst>,
+    several: bool,
+    level: u8,
+    verdict: Badge,
+    confidence: String,
+    on: &'static str,
+    samples: Vec<(&'static str, String, String, String)>,
+    columns: Vec<&'static str>,
+    objective: Option<(String, Vec<Option<Cell>>)>,
+    objective_value: String,
+    constraints: Vec<ConstraintRow>,
+    losses: Option<Dots>,
+    many: bool,
+    rated: usize,
+    group_columns: Vec<&'static str>,
+    groups: Vec<GroupRow>,
+    many_groups: bool,
+    small_below: String,
+    sizes: Option<Dots>,
+    scatter: Option<Scatter>,
+    iterates: Vec<ModelRow>,
+    iterates_note: String,
+    members: Vec<ModelRow>,
+    mixture: Option<ModelRow>,
+    error_on: &'static str,
+    violation_on: &'static str,
+    lines: Option<Lines>,
+    line_rows: Vec<LineRow>,
+    line_rows_note: String,
+    settings: Vec<Setting>,
+    provenance: Vec<(String, String)>,
+    hashed: bool,
+}
+
+impl<'a> Section<'a> {
+    pub(crate) fn new(model: &'a Model, number: usize, several: bool) -> Section<'a> {
+        let id = format!("m{number}");
+        let roles = measured_on(model);
+        let main = roles.last().copied().unwrap_or_default();
+        let sorted = worst_first(&model.constraints, main);
+        let worst = sorted.iter().find_map(|(_, c)| {
+            let value = format::number(c.on.get(main)?.value);
+            Some(Worst { value, text: c.text.clone() })
+        });
+        let many = model.constraints.len() > LABELLED;
+        let ordered: Vec<(usize, &Constraint)> =
+            if many { sorted } else { model.constraints.iter().enumerate().collect() };
+        let texts: Vec<&Constraint> = ordered.iter().map(|(_, c)| *c).collect();
+        let (groups, group_roles) = groups_in_order(model);
+        let small_below = model.groups.small_below;
+        let kept = model.iterates.as_ref();
+        let member_turns = |m: &Member| ModelRow {
+            turn: format::count(m.turn),
+            weight: format::number(m.weight),
+            error: format::number(m.error),
+            violation: format::number(m.violation),
+        };
+        let mut lines = line_rows(model);
+        let line_count = lines.len();
+        lines.truncate(LISTED);
+        let objective = model.objective.as_ref();
+        Section {
+            model,
+            name: if model.name.trim().is_empty() {
+                format!("Model {number}")
+            } else {
+                model.name.clone()
+            },
+            main,
+            worst,
+            several,
+            level: if several { 3 } else { 2 },
+            verdict: badge(model.verdict),
+            confidence: model.confidence.map_or(String::new(), format::percent),
+            on: role_name(main),
+            samples: samples(model),
+            columns: roles.iter().map(|&role| role_name(role)).collect(),
+            objective: objective.map(|o| {
+                (o.text.clone(), roles.iter().map(|&r| o.on.get(r).map(Cell::objective)).collect())
+            }),
+            objective_value: objective
+                .and_then(|o| o.on.get(main))
+                .map_or(String::new(), |m| format::number(m.value)),
+            constraints: ordered.iter().map(|(i, c)| constraint_row(*i, c, &roles)).collect(),
+            losses: constraints::figure(&id, &texts, &roles, main),
+            many: model.constraints.len() > OPEN,
+            rated: model.constraints.iter().filter(|c| !c.rates.is_empty()).count(),
+            group_columns: group_roles.iter().map(|&role| role_name(role)).collect(),
+            sizes: groups::figure(&id, &groups, small_below, &group_roles),
+            groups: groups
+                .iter()
+                .map(|group| group_row(group, small_below, &group_roles))
+                .collect(),
+            many_groups: groups.len() > OPEN,
+            small_below: format::count(small_below),
+            scatter: kept.and_then(|kept| iterates::figure(&id, kept)),
+            iterates: kept.map_or(Vec::new(), |kept| {
+                let row = |i: &crate::Iterate| ModelRow {
+                    turn: format::count(i.turn),
+                    weight: String::new(),
+                    error: format::number(i.error),
+                    violation: format::number(i.violation),
+                };
+                let listed = crate::figure::thin(kept.all.len(), LISTED);
+                listed.into_iter().map(|i| row(&kept.all[i])).collect()
+            }),
+            iterates_note: match kept.map_or(0, |kept| kept.all.len()) {
+                n if n > LISTED => format!(", {LISTED} of {}", format::count(n as u64)),
+                _ => String::new(),
+            },
+            members: kept
+                .map_or(Vec::new(), |kept| kept.members.iter().map(member_turns).collect()),
+            mixture: kept.and_then(|kept| kept.mixture).map(|point| ModelRow {
+                turn: String::new(),
+                weight: String::new(),
+                error: format::number(point.error),
+                violation: format::number(point.violation),
+            }),
+            error_on: role_name(kept.map_or(main, |kept| kept.error_on)),
+            violation_on: role_name(kept.map_or(main, |kept| kept.violation_on)),
+            lines: model.multipliers.as_ref().and_then(|m| multipliers::figure(&id, m)),
+            line_rows_note: match line_count {
+                n if n > LISTED => format!(", the largest {LISTED} of {}", format::count(n as u64)),
+                _ => String::new(),
+            },
+            line_rows: lines,
+            settings: settings::rows(&model.settings),
+            provenance: provenance(model),
+            hashed: model.samples.iter().any(|sample| sample.hash.is_some()),
+            id,
+        }
+    }
+}
+
+/// The samples on which anything was measured, in the order of columns.
+fn measured_on(model: &Model) -> Vec<Role> {
+    let measured = |&role: &Role| {
+        let rate = |c: &Constraint| c.rates.iter().any(|rate| rate.on.get(role).is_some());
+        model.objective.as_ref().is_some_and(|o| o.on.get(role).is_some())
+            || model.constraints.iter().any(|c| c.on.get(role).is_some() || rate(c))
+    };
+    ROLES.into_iter().filter(measured).collect()
+}
+
+/// Constraints with their places, worst first: what cannot be told, then the largest losses, then
+/// what was not measured.
+fn worst_first(constraints: &[Constraint], main: Role) -> Vec<(usize, &Constraint)> {
+    let mut sorted: Vec<_> = constraints.iter().enumerate().collect();
+    let key = |c: &Constraint| match c.on.get(main) {
+        Some(m) if m.value.is_nan() => (0, 0.0),
+        Some(m) => (1, -m.value),
+        None => (2, 0.0),
+    };
+    sorted.sort_by(|a, b| {
+        let (a, b) = (key(a.1), key(b.1));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    sorted
+}
+
+fn constraint_row(i: usize, constraint: &Constraint, roles: &[Role]) -> ConstraintRow {
+    let rate = |rate: &crate::Rate| {
+        (rate.text.clone(), roles.iter().map(|&role| rate.on.get(role).map(Cell::rate)).collect())
+    };
+    ConstraintRow {
+        number: i + 1,
+        text: constraint.text.clone(),
+        cells: roles.iter().map(|&role| constraint.on.get(role).map(Cell::loss)).collect(),
+        rates: constraint.rates.iter().map(rate).collect(),
+    }
+}
+
+/// Groups as they were given or, where they are many, the smallest first; and where they have rows.
+fn groups_in_order(model: &Model) -> (Vec<&Group>, Vec<Role>) {
+    let mut groups: Vec<&Group> = model.groups.all.iter().collect();
+    let counted = |&role: &Role| groups.iter().any(|group| group.rows.get(role).is_some());
+    let roles: Vec<Role> = ROLES.into_iter().filter(counted).collect();
+    if let Some(&main) = roles.last().filter(|_| groups.len() > LABELLED) {
+        groups.sort_by_key(|group| group.rows.get(main).copied().unwrap_or(u64::MAX));
+    }
+    (groups, roles)
+}
+
+fn group_row(group: &Group, small_below: u64, roles: &[Role]) -> GroupRow {
+    let rows = |role: &Role| group.rows.get(*role).map(|&n| (format::count(n), n < small_below));
+    GroupRow { text: group.text.clone(), rows: roles.iter().map(rows).collect() }
+}
+
+fn line_rows(model: &Model) -> Vec<LineRow> {
+    let Some(multipliers) = &model.multipliers else { return Vec::new() };
+    let row = |text: &str, values: &[f64]| {
+        let values = &values[..values.len().min(multipliers.turns.len())];
+        let largest = peak(values);
+        LineRow {
+            text: text.into(),
+            last: values.last().map_or("–".into(), |&v| format::number(v)),
+            largest: largest.map_or("–".into(), |p| format::number(p.1)),
+            turn: largest.map_or("–".into(), |p| format::count(multipliers.turns[p.0])),
+        }
+    };
+    let objective = multipliers.objective.iter().map(|values| row("objective", values));
+    objective
+        .chain(by_peak(&multipliers.constraints).into_iter().map(|l| row(&l.text, &l.values)))
+        .collect()
+}
+
+fn samples(model: &Model) -> Vec<(&'static str, String, String, String)> {
+    let row = |sample: &crate::Sample| {
+        let hash = sample.hash.clone().unwrap_or_default();
+        (role_name(sample.role), sample.name.clone(), format::count(sample.rows), hash)
+    };
+    model.samples.iter().map(row).collect()
+}
+
+fn provenance(model: &Model) -> Vec<(String, String)> {
+    let from = &model.provenance;
+    let version = from.version.iter().map(|version| ("fairgame version".into(), version.clone()));
+    let seed = from.seed.iter().map(|seed| ("seed".into(), seed.to_string()));
+    version.chain(seed).chain(from.facts.iter().cloned()).collect()
+}

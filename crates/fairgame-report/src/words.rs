@@ -1,0 +1,33 @@
+//! What things are called on the page.
+
+use crate::{Role, Verdict};
+
+/// All samples, in the order of columns.
+pub(crate) const ROLES: [Role; 3] = [Role::Train, Role::Val, Role::Test];
+
+/// A sample's name in a running text.
+pub(crate) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Train => "train",
+        Role::Val => "val",
+        Role::Test => "test",
+    }
+}
+
+/// A verdict's name.
+pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Met => "met",
+        Verdict::Violated => "violated",
+        Verdict::Undecided => "undecided",
+    }
+}
+
+/// A verdict as one character, so that colour is never the only sign of it.
+pub(crate) fn glyph(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Met => "✓",
+        Verdict::Violated => "✕",
+        Verdict::Undecided => "?",
+    }
+}
