@@ -1,11 +1,14 @@
 //! The `fairgame` command line.
 //!
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done, and the
-//! constraints met; 1 constraints violated; 2 bad usage or bad data; 130 stopped by Ctrl-C.
+//! constraints met; 1 constraints violated; 2 bad usage or bad data; 3 undecided at the confidence asked for; 130
+//! stopped by Ctrl-C.
 
 mod data;
+mod evaluate;
 mod output;
 mod policy;
+mod predict;
 mod progress;
 mod read;
 mod train;
@@ -33,6 +36,15 @@ enum Command {
     /// Train a classifier under constraints
     #[command(after_help = train::EXAMPLES)]
     Train(Box<train::Train>),
+    /// Do the constraints of a model hold on these rows, and how sure is that?
+    #[command(after_help = evaluate::EVALUATE_EXAMPLES)]
+    Evaluate(Box<evaluate::Evaluate>),
+    /// Do constraints hold for decisions that any model made?
+    #[command(after_help = evaluate::AUDIT_EXAMPLES)]
+    Audit(Box<evaluate::Audit>),
+    /// Decide rows
+    #[command(after_help = predict::EXAMPLES)]
+    Predict(Box<predict::Predict>),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +52,9 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Data(command) => data::run(command).map(|()| Verdict::Met),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Audit(arguments) => evaluate::audit(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
     };
     match result {
         Ok(verdict) => verdict.into(),

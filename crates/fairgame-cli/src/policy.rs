@@ -12,13 +12,13 @@ use fairgame::train::Spec;
 use fairgame::{Error, ErrorKind, Result};
 use toml::{Table, Value};
 
-/// What is to be learnt, under what, and how.
+/// What is to hold, and of what.
 #[derive(Args)]
 #[command(next_help_heading = "What is to hold")]
-pub(crate) struct PolicyArguments {
+pub(crate) struct ProblemArguments {
     /// A policy file (TOML), or @NAME for one of the paper's problems; flags win over it
     #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<String>,
+    policy: Option<String>,
 
     /// The condition that makes a row positive: 'income == ">50K"'
     #[arg(long, value_name = "EXPR")]
@@ -35,6 +35,44 @@ pub(crate) struct PolicyArguments {
     /// Leave out groups of an `each` that have no rows, rather than refuse
     #[arg(long)]
     skip_empty_groups: bool,
+}
+
+impl ProblemArguments {
+    /// What the policy says, and the flags instead of it.
+    fn table(&self) -> Result<Table> {
+        let mut table = match self.policy.as_deref() {
+            None => Table::new(),
+            Some(name) if name.starts_with('@') => named(name)?,
+            Some(path) => read(Path::new(path))?,
+        };
+        let text = |text: &String| Value::String(text.clone());
+        if let Some(label) = &self.label {
+            put(&mut table, "label", text(label))?;
+        }
+        if let Some(objective) = &self.objective {
+            put(&mut table, "objective", text(objective))?;
+        }
+        if !self.constraints.is_empty() {
+            let constraints = self.constraints.iter().map(text).collect::<Vec<_>>();
+            put(&mut table, "constraints", constraints.into())?;
+        }
+        if self.skip_empty_groups {
+            put(&mut table, "skip_empty_groups", true.into())?;
+        }
+        Ok(table)
+    }
+
+    /// The problem alone, with all else as the policy or the default has it.
+    pub(crate) fn spec(&self) -> Result<Spec> {
+        spec(self.table()?)
+    }
+}
+
+/// What is to be learnt, under what, and how.
+#[derive(Args)]
+pub(crate) struct PolicyArguments {
+    #[command(flatten)]
+    problem: ProblemArguments,
 
     /// A column that is not a feature; constraints may still speak of it (repeatable)
     #[arg(long, value_name = "COLUMN")]
@@ -85,7 +123,7 @@ struct LearningArguments {
     optimizer: Option<OptimizerName>,
 
     /// How far the model moves at a time
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     step: Option<f64>,
 
     /// How the multipliers move
@@ -93,11 +131,11 @@ struct LearningArguments {
     constraint_optimizer: Option<OptimizerName>,
 
     /// How far the multipliers move at a time
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     constraint_step: Option<f64>,
 
     /// The ε of Theorems 1 and 2, for --algorithm discrete or continuous
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     epsilon: Option<f64>,
 
     /// What stands in for decisions where slopes are needed
@@ -105,11 +143,11 @@ struct LearningArguments {
     surrogate: Option<SurrogateName>,
 
     /// Hold the parameters within a ball of this radius
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     radius: Option<f64>,
 
     /// Add (X/2)·‖θ‖² to the loss
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     convexity: Option<f64>,
 
     /// How many models to keep, evenly spaced, or `every`
@@ -193,11 +231,7 @@ fn word(value: impl ValueEnum) -> String {
 impl PolicyArguments {
     /// What will run: the policy, and what the flags say instead; `more` is what other flags add.
     pub(crate) fn spec(&self, more: &[(&str, Value)]) -> Result<Spec> {
-        let mut table = match self.policy.as_deref() {
-            None => Table::new(),
-            Some(name) if name.starts_with('@') => named(name)?,
-            Some(path) => read(Path::new(path))?,
-        };
+        let mut table = self.problem.table()?;
         self.put(&mut table)?;
         self.learning.put(&mut table)?;
         for (key, value) in more {
@@ -210,31 +244,11 @@ impl PolicyArguments {
             })?;
             merge(&mut table, given);
         }
-        if !table.contains_key("label") {
-            return Err(settings("no label says which rows are positive")
-                .help("give --label 'income == \">50K\"', or a policy that has one"));
-        }
         spec(table)
     }
 
     fn put(&self, table: &mut Table) -> Result<()> {
         let text = |text: &String| Value::String(text.clone());
-        if let Some(label) = &self.label {
-            put(table, "label", text(label))?;
-        }
-        if let Some(objective) = &self.objective {
-            put(table, "objective", text(objective))?;
-        }
-        if !self.constraints.is_empty() {
-            put(
-                table,
-                "constraints",
-                self.constraints.iter().map(text).collect::<Vec<_>>().into(),
-            )?;
-        }
-        if self.skip_empty_groups {
-            put(table, "skip_empty_groups", true.into())?;
-        }
         if !self.ignore.is_empty() {
             put(table, "encoder.ignore", self.ignore.iter().map(text).collect::<Vec<_>>().into())?;
         }
@@ -471,6 +485,10 @@ fn read(path: &Path) -> Result<Table> {
 
 /// The settings that a table holds.
 fn spec(table: Table) -> Result<Spec> {
+    if !table.contains_key("label") {
+        return Err(settings("no label says which rows are positive")
+            .help("give --label 'income == \">50K\"', or a policy that has one"));
+    }
     Value::Table(table).try_into().map_err(|error: toml::de::Error| {
         let message = error.to_string();
         settings(format!("the policy has a setting that cannot be: {}", message.trim()))

@@ -3,6 +3,7 @@
 use std::io;
 
 use clap::Args;
+use fairgame::classifier::Classifier;
 use fairgame::table::{self, Header, Kind, Missing, ReadOptions, Source, Table};
 use fairgame::{Error, ErrorKind, Result};
 
@@ -74,6 +75,18 @@ impl ReadArguments {
         let sources = data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
         self.format.check()?;
         table::read(sources, &self.format.options())
+    }
+
+    /// Reads a table for a classifier: columns are of the kinds that it was trained with, whatever a
+    /// short file makes them look like.
+    pub(crate) fn read_for(&self, classifier: &Classifier) -> Result<Table> {
+        let sources = self.data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
+        self.format.check()?;
+        let mut options = self.format.options();
+        for (column, kind) in classifier.encoder().kinds() {
+            options.kinds.entry(column).or_insert(kind);
+        }
+        table::read(sources, &options)
     }
 }
 

@@ -82,7 +82,7 @@ struct SplitArguments {
     validation: Vec<String>,
 
     /// The share of DATA that constraints are enforced on [default: 0.5]
-    #[arg(long, value_name = "X", conflicts_with = "one_dataset")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, conflicts_with = "one_dataset")]
     val_fraction: Option<f64>,
 
     /// Enforce the constraints on the rows that the model learns from
@@ -94,7 +94,7 @@ struct SplitArguments {
     test: Vec<String>,
 
     /// The share of DATA to test on
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     test_fraction: Option<f64>,
 }
 

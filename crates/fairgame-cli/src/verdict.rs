@@ -9,6 +9,8 @@ pub(crate) enum Verdict {
     Met,
     /// At least one is violated.
     Violated,
+    /// It cannot be decided at the confidence asked for.
+    Undecided,
     /// It was stopped by Ctrl-C.
     Interrupted,
 }
@@ -18,6 +20,7 @@ impl From<Verdict> for ExitCode {
         ExitCode::from(match verdict {
             Verdict::Met => 0,
             Verdict::Violated => 1,
+            Verdict::Undecided => 3,
             Verdict::Interrupted => 130,
         })
     }

@@ -26,7 +26,7 @@ pub use read::{Header, Missing, ReadOptions, Source, read};
 pub use shipped::{SHIPPED, Shipped};
 pub use summary::{ColumnSummary, Range, Summary, TopValue, quantile};
 pub(crate) use write::whole_file;
-pub use write::{Format, write};
+pub use write::{Format, write, write_csv, write_text};
 
 use crate::{Error, ErrorKind, Result, nearest};
 

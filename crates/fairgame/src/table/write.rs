@@ -83,6 +83,19 @@ pub fn write(table: &Table, path: &Path, format: Format) -> Result<()> {
     })
 }
 
+/// Writes a table as CSV to anything that takes bytes.
+pub fn write_csv(table: &Table, out: impl Write) -> Result<()> {
+    let failed = |error: io::Error| {
+        Error::new(ErrorKind::Io, format!("the table cannot be written: {error}"))
+    };
+    csv(table, out).and_then(|mut out| out.flush()).map_err(failed)
+}
+
+/// Writes a text to a file, whole or not at all.
+pub fn write_text(path: &Path, text: &str) -> Result<()> {
+    whole_file(path, |mut file| file.write_all(text.as_bytes()))
+}
+
 /// Creates a file under a temporary name beside `path`, and renames it once `fill` is done.
 ///
 /// Whatever goes wrong, `path` is left as it was and the temporary file is removed.

@@ -1,0 +1,363 @@
+//! The whole path on a file of one's own: train, evaluate, predict, audit; killed and resumed.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Folder, Run};
+use serde_json::Value;
+
+/// Applicants of two groups, one of which is hired less often for the same skill.
+fn applicants(rows: usize, seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut unit = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut text = "id,group,skill,city,weight,hired\n".to_owned();
+    for row in 0..rows {
+        let one = unit() < 0.4;
+        let skill = unit() * 10.0;
+        let city = ["Aachen", "Bonn", "Celle"][(unit() * 3.0) as usize];
+        let hired = skill + unit() * 4.0 - if one { 1.5 } else { 0.0 } > 6.5;
+        let (group, hired) = (if one { "a" } else { "b" }, if hired { "yes" } else { "no" });
+        let shown = if unit() < 0.05 { String::new() } else { format!("{skill:.3}") };
+        text += &format!("{row},{group},{shown},{city},{:.2},{hired}\n", 0.5 + unit());
+    }
+    text
+}
+
+const POLICY: &str = r#"
+label = 'hired == "yes"'
+constraints = ['positive_rate(each group) >= 0.8 * positive_rate()', 'recall() >= 0.7']
+seed = 3
+
+[encoder]
+ignore = ["id", "weight"]
+
+[algorithm.practical]
+turns = 4000
+"#;
+
+fn folder() -> Folder {
+    let folder = Folder::with("people.csv", applicants(1500, 1));
+    folder.write("new.csv", applicants(1500, 2));
+    folder.write("policy.toml", POLICY);
+    folder
+}
+
+fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+}
+
+#[test]
+fn train_evaluate_predict_audit() {
+    let folder = folder();
+    let trained = folder.fairgame(&[
+        "train",
+        "people.csv",
+        "--policy",
+        "policy.toml",
+        "--test",
+        "new.csv",
+        "-o",
+        "m.safetensors",
+        "--json",
+    ]);
+    assert_eq!(trained.code, Some(0), "{trained:?}");
+    let result = json(&trained);
+    assert_eq!(result["iterations"], 4000);
+    assert!(result["train_seconds"].as_f64().unwrap() > 0.0);
+    for part in ["train", "val", "test"] {
+        assert!(result[part]["error"].as_f64().unwrap() < 0.3, "{result}");
+        let constraints = result[part]["constraints"].as_array().unwrap();
+        assert_eq!(constraints.len(), 3, "each group, and recall");
+        for one in constraints {
+            let (value, violation) = (one["value"].as_f64(), one["violation"].as_f64());
+            assert_eq!(violation, value.map(|value| value.max(0.0)));
+            assert!(!one["name"].as_str().unwrap().is_empty());
+        }
+    }
+
+    let evaluated = folder.fairgame(&["evaluate", "m.safetensors", "new.csv", "--json"]);
+    assert!(matches!(evaluated.code, Some(0 | 1 | 3)), "{evaluated:?}");
+    let evaluation = json(&evaluated);
+    let verdict = evaluation["verdict"].as_str().unwrap();
+    let code = match verdict {
+        "met" => 0,
+        "violated" => 1,
+        _ => 3,
+    };
+    assert_eq!(evaluated.code, Some(code));
+
+    // Groups and label are not needed to predict; and chances say all that evaluation needs.
+    let predicted = folder.fairgame(&[
+        "predict",
+        "m.safetensors",
+        "new.csv",
+        "-o",
+        "scored.csv",
+        "--keep",
+        "id",
+        "--keep",
+        "group",
+        "--keep",
+        "hired",
+    ]);
+    assert_eq!(predicted.code, Some(0), "{predicted:?}");
+    let audited = folder.fairgame(&[
+        "audit",
+        "scored.csv",
+        "--prediction",
+        "probability",
+        "--policy",
+        "policy.toml",
+        "--json",
+    ]);
+    assert_eq!(audited.code, evaluated.code, "{audited:?}");
+    assert_eq!(json(&audited), evaluation, "on the same decisions, to the bit");
+    // The drawn decisions are decisions too, as booleans and as a condition.
+    let drawn = |prediction: &str| {
+        let arguments = [
+            "audit",
+            "scored.csv",
+            "--prediction",
+            prediction,
+            "--policy",
+            "policy.toml",
+            "--json",
+        ];
+        json(&folder.fairgame(&arguments))
+    };
+    assert_eq!(drawn("decision"), drawn("decision == true"));
+    let text = folder.fairgame(&["evaluate", "m.safetensors", "new.csv", "--confidence", "0.5"]);
+    assert!(text.stdout.contains("recall() >= 0.7") && text.stdout.contains("50 %"), "{text:?}");
+}
+
+/// Order and company change no decision; a column less does not either, if the model does not need it.
+#[test]
+fn a_person_gets_one_answer() {
+    let folder = folder();
+    let train = [
+        "train",
+        "people.csv",
+        "--policy",
+        "policy.toml",
+        "-o",
+        "m.safetensors",
+        "--selection",
+        "uniform",
+        "--turns",
+        "400",
+    ];
+    let run = folder.fairgame(&train);
+    assert!(matches!(run.code, Some(0 | 1)), "{run:?}");
+    let text = applicants(1500, 2);
+    let mut lines: Vec<&str> = text.lines().collect();
+    let header = lines.remove(0);
+    lines.reverse();
+    let without = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        format!("{}\n", [fields[3], fields[2], fields[0], fields[1]].join(","))
+    };
+    let reversed: String =
+        std::iter::once(header).chain(lines.iter().take(40).copied()).map(without).collect();
+    folder.write("few.csv", reversed);
+    for draw in [&[][..], &["--id", "id"][..]] {
+        let decide = |file: &str| -> Vec<Value> {
+            let mut arguments =
+                vec!["predict", "m.safetensors", file, "--format", "jsonl", "--keep", "id"];
+            arguments.extend(draw);
+            let run = folder.fairgame(&arguments);
+            assert_eq!(run.code, Some(0), "{run:?}");
+            run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        let (all, few) = (decide("new.csv"), decide("few.csv"));
+        assert_eq!((all.len(), few.len()), (1500, 40));
+        for one in &few {
+            let same = all.iter().find(|other| other["id"] == one["id"]).unwrap();
+            assert_eq!(one, same);
+        }
+    }
+    // Parquet holds the same.
+    let parquet = folder.fairgame(&["predict", "m.safetensors", "few.csv", "-o", "few.parquet"]);
+    assert_eq!(parquet.code, Some(0), "{parquet:?}");
+    let described = folder.fairgame(&["data", "describe", "few.parquet", "--json"]);
+    assert_eq!(json(&described)["rows"], 40);
+}
+
+/// What is printed as a policy is one, and says the same again; flags win over the file.
+#[test]
+fn policies() {
+    let folder = folder();
+    let print = |arguments: &[&str]| {
+        let all = [&["train", "people.csv", "--print-policy"], arguments].concat();
+        let run = folder.fairgame(&all);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        run.stdout
+    };
+    let complete = print(&["--policy", "policy.toml"]);
+    folder.write("complete.toml", &complete);
+    assert_eq!(print(&["--policy", "complete.toml"]), complete);
+    for (flags, wanted) in [
+        (&["--turns", "7"][..], "turns = 7"),
+        (&["--model", "mlp", "--units", "9"], "units = 9"),
+        (&["--model", "lattice"], "[model.lattice]"),
+        (&["--algorithm", "lagrangian"], "[algorithm.lagrangian]"),
+        (&["--algorithm", "baseline", "--batch", "5"], "batch = 5"),
+        (&["--algorithm", "discrete", "--epsilon", "0.2"], "epsilon = 0.2"),
+        (
+            &["--algorithm", "unconstrained", "--optimizer", "sgd", "--step", "0.5"],
+            "[algorithm.unconstrained.model.sgd]",
+        ),
+        (&["--constraint-step", "0.01"], "step = 0.01"),
+        (&["--surrogate", "sigmoid"], "surrogate = \"sigmoid\""),
+        (&["--selection", "theorem"], "selection = \"theorem\""),
+        (&["--keep", "every"], "keep = \"every\""),
+        (&["--keep", "12"], "spaced = 12"),
+        (&["--early-stop"], "[early_stop]"),
+        (&["--radius", "2.5"], "radius = 2.5"),
+        (&["--one-dataset"], "datasets = \"one\""),
+        (&["--val-fraction", "0.25"], "val_fraction = 0.25"),
+        (&["--test-fraction", "0.2"], "test_fraction = 0.2"),
+        (&["--weight", "weight"], "weight = \"weight\""),
+        (&["--ignore", "city"], "ignore = [\"city\"]"),
+        (&["--seed", "11"], "seed = 11"),
+        (&["--set", "algorithm.practical.constraint.floor = 0.5"], "floor = 0.5"),
+        (&["--constraint", "fpr() <= 0.3"], "fpr() <= 0.3"),
+    ] {
+        let printed = print(&[&["--policy", "policy.toml"], flags].concat());
+        assert!(printed.contains(wanted), "{flags:?}: {printed}");
+        folder.write("again.toml", &printed);
+        assert_eq!(print(&["--policy", "again.toml"]), printed, "{flags:?}");
+    }
+    assert!(print(&["--policy", "@adult"]).contains("positive_rate(sex == \"Female\")"));
+}
+
+/// Killed at any moment, nothing half-written; resumed, the same bits.
+#[test]
+fn killed_and_resumed() {
+    let folder = folder();
+    let common = ["train", "people.csv", "--policy", "policy.toml", "--turns", "60000", "--quiet"];
+    let whole = folder.fairgame(&[&common[..], &["-o", "whole.safetensors"]].concat());
+    assert!(matches!(whole.code, Some(0 | 1)), "{whole:?}");
+    let part = [
+        &common[..],
+        &["-o", "part.safetensors", "--checkpoint", "run", "--resume", "--checkpoint-every", "300"],
+    ]
+    .concat();
+    for wait in [30, 90, 160, 250, 400] {
+        let mut child = folder.command(&part).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Whole or not there.
+        if folder.path("part.safetensors").exists() {
+            assert_eq!(folder.bytes("part.safetensors"), folder.bytes("whole.safetensors"));
+        }
+    }
+    let resumed = folder.fairgame(&part);
+    assert_eq!(resumed.code, whole.code, "{resumed:?}");
+    assert_eq!(folder.bytes("part.safetensors"), folder.bytes("whole.safetensors"));
+    // A checkpoint that is there is not overwritten unasked, and not taken up by another training.
+    let unasked = folder.fairgame(&[&common[..], &["--checkpoint", "run"]].concat());
+    assert_eq!(unasked.code, Some(2));
+    assert!(unasked.stderr.contains("--resume"), "{unasked:?}");
+    let other = folder.fairgame(&[&part[..], &["--seed", "4"]].concat());
+    assert_eq!(other.code, Some(2));
+    assert!(other.stderr.contains("other settings or other data"), "{other:?}");
+}
+
+/// Each mistake: exit code 2, one message that says what to do, nothing on standard output, no file.
+#[test]
+fn mistakes() {
+    let folder = folder();
+    let model = folder.fairgame(&[
+        "train",
+        "people.csv",
+        "--policy",
+        "policy.toml",
+        "--turns",
+        "50",
+        "-o",
+        "m.safetensors",
+    ]);
+    assert!(matches!(model.code, Some(0 | 1)), "{model:?}");
+    let half = folder.bytes("m.safetensors");
+    folder.write("half.safetensors", &half[..half.len() / 2]);
+    folder.write("bad.toml", "label = 'hired == \"yes\"'\nturns = 5\n");
+    folder.write("broken.toml", "label = \n");
+    folder.write("texts.csv", "hired,decision\nyes,accept\nno,reject\n");
+    folder.write("scores.csv", "hired,score\nyes,1.5\nno,-2\n");
+    folder.write("gaps.csv", "hired,score\nyes,0.5\nno,\n");
+    let label = ["--label", "hired == \"yes\""];
+    let train = |more: &[&'static str]| [&["train", "people.csv"], more].concat();
+    let cases: Vec<(Vec<&str>, &str)> = vec![
+        (train(&[]), "no label"),
+        (train(&["--policy", "nosuch.toml"]), "cannot be read"),
+        (train(&["--policy", "@adlt"]), "adult"),
+        (train(&["--policy", "bad.toml"]), "turns"),
+        (train(&["--policy", "broken.toml"]), "not TOML"),
+        (train(&["--policy", "policy.toml", "--set", "model"]), "--set"),
+        (train(&["--policy", "policy.toml", "--set", "sed = 3"]), "sed"),
+        (train(&["--policy", "policy.toml", "--constraint", "recal() >= 0.9"]), "recall"),
+        (train(&["--policy", "policy.toml", "--constraint", "tpr(grup == \"a\") >= 0.9"]), "group"),
+        (
+            train(&["--policy", "policy.toml", "--constraint", "tpr(group == \"c\") >= 0.9"]),
+            "group",
+        ),
+        (train(&["--policy", "policy.toml", "--constraint", "accuracy() >= 1.1"]), "no classifier"),
+        (train(&["--policy", "policy.toml", "--weight", "wieght"]), "weight"),
+        (train(&["--policy", "policy.toml", "--weight", "city"]), "category"),
+        (train(&["--policy", "policy.toml", "--turns", "0"]), "above 0"),
+        (train(&["--policy", "policy.toml", "--batch", "0"]), "above 0"),
+        (train(&["--policy", "policy.toml", "--step", "-1"]), "step"),
+        (train(&["--policy", "policy.toml", "--units", "5"]), "mlp"),
+        (train(&["--policy", "policy.toml", "--model", "mlp", "--units", "0"]), "unit"),
+        (train(&["--policy", "policy.toml", "--keep", "some"]), "every"),
+        (train(&["--policy", "policy.toml", "--keep", "0"]), "keep"),
+        (train(&["--policy", "policy.toml", "--epsilon", "0.1"]), "epsilon"),
+        (train(&["--policy", "policy.toml", "--algorithm", "discrete"]), "radius"),
+        (train(&["--policy", "policy.toml", "--algorithm", "continuous"]), "convex"),
+        (train(&["--policy", "policy.toml", "--val-fraction", "1.5"]), "fraction"),
+        (train(&["--policy", "policy.toml", "--val-fraction", "0"]), "fraction"),
+        (train(&["--policy", "policy.toml", "--test-fraction", "-0.1"]), "fraction"),
+        (train(&["--policy", "policy.toml", "-o", "no/such/folder/m"]), "folder"),
+        (train(&["--policy", "policy.toml", "-o", "."]), "folder"),
+        (train(&["--policy", "policy.toml", "--validation", "texts.csv"]), "column"),
+        (train(&["--policy", "policy.toml", "--test", "nosuch.csv"]), "nosuch.csv"),
+        (train(&["--policy", "policy.toml", "--ignore", "cty"]), "city"),
+        (vec!["evaluate", "nosuch", "new.csv"], "cannot be read"),
+        (vec!["evaluate", "people.csv", "new.csv"], "not a model"),
+        (vec!["evaluate", "half.safetensors", "new.csv"], "not a model"),
+        (vec!["evaluate", "m.safetensors", "texts.csv"], "column"),
+        (vec!["evaluate", "m.safetensors", "new.csv", "--confidence", "1"], "confidence"),
+        (vec!["evaluate", "m.safetensors", "new.csv", "--weight", "hired"], "weight"),
+        (vec!["predict", "m.safetensors", "texts.csv"], "column"),
+        (vec!["predict", "m.safetensors", "new.csv", "-o", "out.xyz"], "format"),
+        (vec!["predict", "m.safetensors", "new.csv", "--id", "di"], "id"),
+        (vec!["predict", "m.safetensors", "new.csv", "--format", "parquet"], "standard output"),
+        ([&["audit", "texts.csv", "--prediction", "decision"], &label[..]].concat(), "decision =="),
+        ([&["audit", "texts.csv", "--prediction", "decison"], &label[..]].concat(), "decision"),
+        (
+            [&["audit", "scores.csv", "--prediction", "score"], &label[..]].concat(),
+            "between 0 and 1",
+        ),
+        ([&["audit", "gaps.csv", "--prediction", "score"], &label[..]].concat(), "no prediction"),
+        (vec!["audit", "scores.csv", "--prediction", "score"], "no label"),
+    ];
+    let before = folder.listing();
+    for (arguments, wanted) in cases {
+        let run = folder.fairgame(&arguments);
+        assert_eq!(run.code, Some(2), "{arguments:?}: {run:?}");
+        assert!(run.stdout.is_empty(), "{arguments:?}: {run:?}");
+        assert!(
+            run.stderr.contains("error: ") && run.stderr.contains(wanted),
+            "{arguments:?}: {run:?}"
+        );
+        assert!(!run.stderr.contains("panicked"), "{arguments:?}: {run:?}");
+    }
+    assert_eq!(folder.listing(), before, "no file was left behind");
+}
