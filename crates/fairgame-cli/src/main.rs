@@ -5,12 +5,14 @@
 //! stopped by Ctrl-C.
 
 mod data;
+mod demo;
 mod evaluate;
 mod output;
 mod policy;
 mod predict;
 mod progress;
 mod read;
+mod report;
 mod train;
 mod verdict;
 
@@ -30,6 +32,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// See the point of it: Adult under the 80 % rule, with one dataset and with two
+    Demo(demo::Demo),
     /// List, describe and export data
     #[command(subcommand, arg_required_else_help = true)]
     Data(data::Data),
@@ -45,16 +49,21 @@ enum Command {
     /// Decide rows
     #[command(after_help = predict::EXAMPLES)]
     Predict(Box<predict::Predict>),
+    /// Write what model files remember as a page
+    #[command(after_help = report::EXAMPLES)]
+    Report(report::Report),
 }
 
 fn main() -> ExitCode {
     output::quiet_dependencies();
     let result = match Arguments::parse().command {
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Data(command) => data::run(command).map(|()| Verdict::Met),
         Command::Train(arguments) => train::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Audit(arguments) => evaluate::audit(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
     };
     match result {
         Ok(verdict) => verdict.into(),

@@ -9,7 +9,7 @@ use fairgame::classifier::{Classifier, Draw};
 use fairgame::game::Ending;
 use fairgame::observe::Checkpoint;
 use fairgame::table::Table;
-use fairgame::train::{Data, Spec, Trained, WeightedRows};
+use fairgame::train::{Data, RecordedPart, Spec, Trained, WeightedRows};
 use fairgame::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde_json::json;
@@ -18,6 +18,7 @@ use crate::output::{self, plain};
 use crate::policy::{self, PolicyArguments};
 use crate::progress::Progress;
 use crate::read::ReadArguments;
+use crate::report;
 use crate::verdict::Verdict;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -44,6 +45,10 @@ pub(crate) struct Train {
     /// Where the model is written
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Where a report is written, as one HTML page
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 
     /// Print the complete policy that would run, and do not train
     #[arg(long)]
@@ -167,7 +172,7 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
         output::print(&policy::printed(&spec)?)?;
         return Ok(Verdict::Met);
     }
-    if let Some(path) = &arguments.output {
+    for path in arguments.output.iter().chain(&arguments.report) {
         check_writable(path)?;
     }
     let threads = arguments.threads.unwrap_or_else(output::threads).max(1);
@@ -205,7 +210,7 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
             return Err(Error::new(ErrorKind::Settings, "stopped before any model was kept"));
         }
     }
-    let trained = training.finish(&game, threads)?;
+    let mut trained = training.finish(&game, threads)?;
     let seconds = start.elapsed().as_secs_f64();
 
     let measure = |rows: &WeightedRows| Measured::of(&trained.classifier, rows, threads);
@@ -216,8 +221,20 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
         val: sheets.val.as_ref().map(measure).transpose()?,
         test: sheets.test.as_ref().map(measure).transpose()?,
     };
+    let parts = sheets.parts().into_iter().map(|(part, source, rows)| {
+        let weights = rows.weights.as_deref();
+        let evaluation = trained.classifier.evaluate(&rows.table, weights, CONFIDENCE)?;
+        Ok(RecordedPart { part: part.to_owned(), source: source.to_owned(), evaluation })
+    });
+    let record = trained.record(parts.collect::<Result<_>>()?);
+    trained.classifier.keep_record(&record)?;
     if let Some(path) = &arguments.output {
         trained.classifier.save(path)?;
+    }
+    if let Some(path) = &arguments.report {
+        let name = arguments.output.as_deref().and_then(Path::file_stem);
+        let name = name.map_or("model".into(), |name| name.to_string_lossy());
+        report::write(&[(name.into_owned(), trained.classifier.clone())], path)?;
     }
     let mut warnings: Vec<String> = trained.warnings.iter().map(ToString::to_string).collect();
     if progress.was_stopped() {
@@ -234,11 +251,25 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     Ok(if result.enforced().is_met() { Verdict::Met } else { Verdict::Violated })
 }
 
-/// The rows of each part.
+/// How sure the verdicts of the record are, all together.
+const CONFIDENCE: f64 = 0.95;
+
+/// The rows of each part, and where those are from that have a source of their own.
 struct Sheets {
     train: WeightedRows,
     val: Option<WeightedRows>,
     test: Option<WeightedRows>,
+    sources: [String; 3],
+}
+
+impl Sheets {
+    fn parts(&self) -> Vec<(&'static str, &str, &WeightedRows)> {
+        let [train, val, test] = &self.sources;
+        let mut parts = vec![("train", train.as_str(), &self.train)];
+        parts.extend(self.val.as_ref().map(|rows| ("val", val.as_str(), rows)));
+        parts.extend(self.test.as_ref().map(|rows| ("test", test.as_str(), rows)));
+        parts
+    }
 }
 
 impl Train {
@@ -273,10 +304,22 @@ impl Train {
         }
         let divided = spec.divide(self.read.read()?, val.is_some())?;
         let rows = |table: Option<Table>| table.map(|table| spec.rows(table)).transpose();
+        let own = self.read.data.join(", ");
+        let source = |data: &[String]| match data {
+            [] => format!("a part of {own}"),
+            data => data.join(", "),
+        };
+        let part = divided.val.is_some() || divided.test.is_some();
+        let sources = [
+            if part { source(&[]) } else { own.clone() },
+            source(&self.split.validation),
+            source(&self.split.test),
+        ];
         Ok(Sheets {
             train: spec.rows(divided.train)?,
             val: rows(val.or(divided.val))?,
             test: rows(test.or(divided.test))?,
+            sources,
         })
     }
 
@@ -313,10 +356,10 @@ fn check_writable(path: &Path) -> Result<()> {
             .at(path.display()))
     };
     if path.is_dir() {
-        return wrong("the model is to be a file, and this is a folder");
+        return wrong("a file is to be written, and this is a folder");
     }
     if !folder.is_dir() {
-        return wrong("the model cannot be written: its folder does not exist");
+        return wrong("the file cannot be written: its folder does not exist");
     }
     Ok(())
 }
@@ -369,6 +412,7 @@ impl TrainResult {
                     "constraints": trained.mean_lambda.constraints,
                 },
                 "model": arguments.output,
+                "report": arguments.report,
                 "warnings": warnings,
             }));
         }
@@ -398,6 +442,9 @@ impl TrainResult {
         text += &self.words(trained);
         if let Some(path) = &arguments.output {
             text += &format!("The model is in {}.\n", path.display());
+        }
+        if let Some(path) = &arguments.report {
+            text += &format!("The report is in {}.\n", path.display());
         }
         output::print(&text)
     }

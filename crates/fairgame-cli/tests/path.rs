@@ -236,6 +236,67 @@ fn policies() {
     assert!(print(&["--policy", "@adult"]).contains("positive_rate(sex == \"Female\")"));
 }
 
+/// A model file remembers enough for a report, of one model or several; other files do not.
+#[test]
+fn reports() {
+    let folder = folder();
+    let train = ["train", "people.csv", "--policy", "policy.toml", "--turns", "300", "--quiet"];
+    for (name, more) in [("two", &["--test", "new.csv"][..]), ("one", &["--one-dataset"])] {
+        let file = format!("{name}.safetensors");
+        let page = format!("{name}.html");
+        let all = [&train[..], more, &["-o", &file, "--report", &page]].concat();
+        let run = folder.fairgame(&all);
+        assert!(matches!(run.code, Some(0 | 1)), "{run:?}");
+        let html = String::from_utf8(folder.bytes(&page)).unwrap();
+        assert!(
+            html.contains("recall() &gt;= 0.7") || html.contains("recall() &#62;= 0.7"),
+            "{html}"
+        );
+        let again = folder.fairgame(&["report", &file, "-o", "again.html"]);
+        assert_eq!(again.code, Some(0), "{again:?}");
+        assert_eq!(folder.bytes("again.html"), folder.bytes(&page), "the file remembers all of it");
+    }
+    let both = folder.fairgame(&[
+        "report",
+        "one.safetensors",
+        "two.safetensors",
+        "-o",
+        "both.html",
+        "--json",
+    ]);
+    assert_eq!(both.code, Some(0), "{both:?}");
+    assert_eq!(json(&both)["output"], "both.html");
+    let html = String::from_utf8(folder.bytes("both.html")).unwrap();
+    // Nothing is fetched from anywhere.
+    assert!(!html.contains("src=\"http") && !html.contains("href=\"http"));
+}
+
+/// The demo prints what the README shows, in shape: the same lines, with numbers of its own.
+#[test]
+fn the_demo_is_as_in_the_readme() {
+    let folder = Folder::new();
+    let run = folder.fairgame(&["demo", "--turns", "300", "--runs", "2"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    for file in ["unconstrained.safetensors", "one.safetensors", "two.safetensors", "report.html"] {
+        assert!(folder.path("fairgame-demo").join(file).exists(), "{file}");
+    }
+    let readme = include_str!("../../../README.md");
+    let start = readme.find("The 80 % rule on Adult").expect("the demo is in the README");
+    let shown = &readme[start..start + readme[start..].find("```").unwrap()];
+    // Words and lines as they are, numbers apart.
+    let shape = |text: &str| -> Vec<String> {
+        let number = |word: &str| word.trim_end_matches([',', '.']).parse::<f64>().is_ok();
+        let word = |word: &str| if number(word) { "#".to_owned() } else { word.to_owned() };
+        let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
+        let lines = text.lines().map(line).filter(|line| !line.is_empty() && !line.contains('─'));
+        lines.collect()
+    };
+    assert_eq!(shape(&run.stdout), shape(shown));
+    let json_run =
+        folder.fairgame(&["demo", "--turns", "100", "--runs", "1", "--json", "--out", "again"]);
+    assert_eq!(json(&json_run)["ways"].as_array().unwrap().len(), 4);
+}
+
 /// Killed at any moment, nothing half-written; resumed, the same bits.
 #[test]
 fn killed_and_resumed() {

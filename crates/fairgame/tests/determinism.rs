@@ -142,23 +142,27 @@ fn killed_twenty_times_and_resumed() {
             command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
         };
         let mut stream = Stream::new(u64::from(stop), "kills");
-        let (mut kills, mut moved) = (0, 0);
-        let mut last = None;
-        while kills < 20 {
+        let saved = || std::fs::read(broken.path().join("checkpoint")).ok();
+        let (mut moved, mut last) = (0, None);
+        for kill in 0..20 {
             let mut process = child();
-            // Long enough to read the data and play a few hundred turns, on a slow machine too.
-            std::thread::sleep(Duration::from_millis(stream.below(700) + 20));
+            // Every other time as soon as the game was saved anew, however slow the machine is, and
+            // then at a random moment soon after; else at once, while it still reads or resumes.
+            if kill % 2 == 0 {
+                while saved() == last && process.try_wait().unwrap().is_none() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+            std::thread::sleep(Duration::from_millis(stream.below(60)));
             process.kill().unwrap();
             process.wait().unwrap();
-            kills += 1;
-            let saved = std::fs::read(broken.path().join("checkpoint")).ok();
-            moved += usize::from(saved != last && saved.is_some());
-            last = saved;
+            moved += usize::from(saved() != last);
+            last = saved();
         }
         assert!(moved > 0, "no kill came after a checkpoint");
         assert!(child().wait().unwrap().success());
         let read = |folder: &Path| std::fs::read(folder.join("model")).unwrap();
-        assert!(read(whole.path()) == read(broken.path()), "{kills} kills, {moved} of them moved");
+        assert!(read(whole.path()) == read(broken.path()), "20 kills, {moved} after a checkpoint");
         // Nothing half-written is left behind under the names of the files themselves.
         assert!(fairgame::classifier::Classifier::load(&broken.path().join("model")).is_ok());
     }

@@ -27,6 +27,8 @@ struct Header {
     /// The key of the draws, as a text: JSON's numbers need not hold 64 bits.
     key: String,
     provenance: Provenance,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    record: Option<serde_json::Value>,
 }
 
 impl Classifier {
@@ -44,6 +46,7 @@ impl Classifier {
             turns: self.members.iter().map(|member| member.turn).collect(),
             key: format!("{:016x}", self.key),
             provenance: self.provenance.clone(),
+            record: self.record_value().cloned(),
         };
         let header = serde_json::to_string(&header).map_err(|error| {
             Error::new(ErrorKind::Format, format!("the model cannot be written: {error}"))
@@ -70,8 +73,11 @@ impl Classifier {
             Ok(Member { weight, turn, theta })
         });
         let members = members.collect::<Result<Vec<_>>>()?;
-        let (problem, Header { encoder, model, provenance, .. }) = (header.problem.thaw()?, header);
-        Classifier::new(problem, encoder, model, members, key, provenance)
+        let (problem, Header { encoder, model, provenance, record, .. }) =
+            (header.problem.thaw()?, header);
+        let mut classifier = Classifier::new(problem, encoder, model, members, key, provenance)?;
+        classifier.set_record(record);
+        Ok(classifier)
     }
 
     /// Writes a model file, whole or not at all.

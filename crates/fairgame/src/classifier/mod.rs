@@ -56,6 +56,7 @@ pub struct Classifier {
     members: Vec<Member>,
     key: u64,
     provenance: Provenance,
+    record: Option<serde_json::Value>,
 }
 
 /// One model of the mixture.
@@ -117,7 +118,7 @@ impl Classifier {
                 return wrong(format!("the parameters of turn {turn} are not the model's"));
             }
         }
-        Ok(Classifier { bound, encoder, model, members, key, provenance })
+        Ok(Classifier { bound, encoder, model, members, key, provenance, record: None })
     }
 
     /// The problem it was made for: label, objective and constraints.
@@ -143,6 +144,15 @@ impl Classifier {
     /// Where it comes from.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
+    }
+
+    /// What a surface keeps with the classifier, of which it itself knows nothing.
+    pub(crate) fn record_value(&self) -> Option<&serde_json::Value> {
+        self.record.as_ref()
+    }
+
+    pub(crate) fn set_record(&mut self, record: Option<serde_json::Value>) {
+        self.record = record;
     }
 
     /// How rows are decided on average over the draw: the weighted mean of the models' tallies.

@@ -43,12 +43,12 @@
 //!
 //! and never less far than t·√V.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::quantile::{beta, normal, student};
 
 /// Both ends of a confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower end.
     pub low: f64,

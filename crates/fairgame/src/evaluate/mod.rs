@@ -66,7 +66,7 @@ mod quantile;
 use std::collections::HashMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use interval::Interval;
 
@@ -123,7 +123,7 @@ impl Decisions<'_> {
 }
 
 /// What decisions come to on a dataset.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// How many rows there are.
     pub rows: usize,
@@ -138,7 +138,7 @@ pub struct Evaluation {
 }
 
 /// What an objective comes to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ObjectiveResult {
     /// As written.
     pub name: String,
@@ -150,7 +150,7 @@ pub struct ObjectiveResult {
 }
 
 /// What a constraint comes to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConstraintResult {
     /// As written, without chains and without `each`.
     pub name: String,
@@ -164,7 +164,7 @@ pub struct ConstraintResult {
 }
 
 /// What a rate comes to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RateResult {
     /// As written.
     pub text: String,
@@ -176,7 +176,7 @@ pub struct RateResult {
 }
 
 /// A number, or why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Measurement {
     /// A number and its interval.
@@ -189,7 +189,7 @@ pub enum Measurement {
 }
 
 /// A number on the dataset, and where that of the population is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// On the dataset.
     pub value: f64,
@@ -229,7 +229,7 @@ impl Measurement {
 }
 
 /// What an interval says of a constraint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The whole interval of the loss is at most 0.

@@ -7,6 +7,7 @@
 
 mod divide;
 mod named;
+mod record;
 mod warning;
 
 use std::fmt;
@@ -28,6 +29,7 @@ use crate::table::{MISSING, Table, Values};
 use crate::{Error, ErrorKind, Result};
 
 pub use divide::{Datasets, Divided, WeightedRows};
+pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
 pub use warning::Warning;
 
 /// All that a training depends on but the data.
