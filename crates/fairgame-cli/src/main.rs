@@ -4,6 +4,7 @@
 //! constraints met; 1 constraints violated; 2 bad usage or bad data; 3 undecided at the confidence asked for; 130
 //! stopped by Ctrl-C.
 
+mod bounds;
 mod data;
 mod demo;
 mod evaluate;
@@ -52,6 +53,9 @@ enum Command {
     /// Write what model files remember as a page
     #[command(after_help = report::EXAMPLES)]
     Report(report::Report),
+    /// What the paper's theorems promise, and what they ask for
+    #[command(after_help = bounds::EXAMPLES)]
+    Bounds(Box<bounds::Bounds>),
 }
 
 fn main() -> ExitCode {
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Command::Audit(arguments) => evaluate::audit(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Bounds(arguments) => bounds::run(&arguments),
     };
     match result {
         Ok(verdict) => verdict.into(),

@@ -229,11 +229,26 @@ fn word(value: impl ValueEnum) -> String {
 }
 
 impl PolicyArguments {
+    /// ε, if a flag gives it.
+    pub(crate) fn epsilon(&self) -> Option<f64> {
+        self.learning.epsilon
+    }
+
+    /// μ, if a flag gives it.
+    pub(crate) fn convexity(&self) -> Option<f64> {
+        self.learning.convexity
+    }
+
     /// What will run: the policy, and what the flags say instead; `more` is what other flags add.
     pub(crate) fn spec(&self, more: &[(&str, Value)]) -> Result<Spec> {
+        self.spec_for("practical", more)
+    }
+
+    /// The same, where another algorithm is meant unless one is named.
+    pub(crate) fn spec_for(&self, algorithm: &str, more: &[(&str, Value)]) -> Result<Spec> {
         let mut table = self.problem.table()?;
         self.put(&mut table)?;
-        self.learning.put(&mut table)?;
+        self.learning.put(&mut table, algorithm)?;
         for (key, value) in more {
             put(&mut table, key, value.clone())?;
         }
@@ -263,7 +278,7 @@ impl PolicyArguments {
 }
 
 impl LearningArguments {
-    fn put(&self, table: &mut Table) -> Result<()> {
+    fn put(&self, table: &mut Table, algorithm: &str) -> Result<()> {
         match (self.model, self.units) {
             (Some(ModelName::Mlp), units) => {
                 put(table, "model", one("mlp", "units", whole(units.unwrap_or(50), "--units")?))?;
@@ -280,7 +295,7 @@ impl LearningArguments {
             }
             (None, None) => {}
         }
-        self.put_algorithm(table)?;
+        self.put_algorithm(table, algorithm)?;
         if let Some(surrogate) = self.surrogate {
             put(table, "surrogate", word(surrogate).into())?;
         }
@@ -315,12 +330,12 @@ impl LearningArguments {
         Ok(())
     }
 
-    fn put_algorithm(&self, table: &mut Table) -> Result<()> {
+    fn put_algorithm(&self, table: &mut Table, default: &str) -> Result<()> {
         let found = table.get("algorithm").and_then(Value::as_table).and_then(|t| t.keys().next());
         let name = match (self.algorithm, found) {
             (Some(name), _) => word(name),
             (None, Some(name)) => name.clone(),
-            (None, None) => "practical".to_owned(),
+            (None, None) => default.to_owned(),
         };
         let mut algorithm = match table.get("algorithm").and_then(|all| all.get(&name)) {
             Some(Value::Table(settings)) => settings.clone(),

@@ -72,9 +72,7 @@ impl ReadArguments {
 
     /// Reads another table the same way.
     pub(crate) fn read_other(&self, data: &[String]) -> Result<Table> {
-        let sources = data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
-        self.format.check()?;
-        table::read(sources, &self.format.options())
+        self.format.read(data)
     }
 
     /// Reads a table for a classifier: columns are of the kinds that it was trained with, whatever a
@@ -91,6 +89,13 @@ impl ReadArguments {
 }
 
 impl FormatArguments {
+    /// Reads a table.
+    pub(crate) fn read(&self, data: &[String]) -> Result<Table> {
+        let sources = data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
+        self.check()?;
+        table::read(sources, &self.options())
+    }
+
     fn check(&self) -> Result<()> {
         for (index, (column, kind)) in self.kinds.iter().enumerate() {
             if self.kinds[..index].iter().any(|(other, before)| other == column && before != kind) {

@@ -297,6 +297,62 @@ fn the_demo_is_as_in_the_readme() {
     assert_eq!(json(&json_run)["ways"].as_array().unwrap().len(), 4);
 }
 
+/// The theorems as numbers: from numbers alone, and from data.
+#[test]
+fn bounds() {
+    let folder = folder();
+    let numbers = folder.fairgame(&[
+        "bounds",
+        "--constraints",
+        "8",
+        "--rows",
+        "10000",
+        "--epsilon",
+        "0.05",
+        "--proxy",
+        "2",
+        "--json",
+    ]);
+    assert_eq!(numbers.code, Some(0), "{numbers:?}");
+    let bounds = json(&numbers)["bounds"].clone();
+    // 4·9·ln 9/0.0025, and √((8·ln 400 + ln 320)/20,000).
+    assert_eq!(bounds["turns"], (4.0 * 9.0 * 9.0_f64.ln() / 0.0025).ceil());
+    let wanted = ((8.0 * 400.0_f64.ln() + 320.0_f64.ln()) / 20_000.0).sqrt();
+    assert!((bounds["theorem_1"].as_f64().unwrap() - wanted).abs() < 1e-12, "{bounds}");
+    assert!(bounds["theorem_2"].is_null());
+    let data = folder.fairgame(&[
+        "bounds",
+        "people.csv",
+        "--policy",
+        "policy.toml",
+        "--algorithm",
+        "discrete",
+        "--radius",
+        "2",
+        "--convexity",
+        "0.1",
+        "--set",
+        "algorithm = 'discrete'",
+        "--json",
+        "--lipschitz",
+        "1",
+    ]);
+    assert_eq!(data.code, Some(0), "{data:?}");
+    let data = json(&data);
+    assert_eq!(data["given"]["constraints"], 3.0);
+    assert_eq!(data["given"]["rows"], 750.0);
+    // A group of about 40 % of the rows: a single row counts more than twice.
+    assert!(data["given"]["loss"].as_f64().unwrap() > 2.0, "{data}");
+    assert!(data["bounds"]["theorem_2"].as_f64().unwrap() > 0.0);
+    let text = folder.fairgame(&["bounds", "--constraints", "2", "--rows", "100"]);
+    assert!(text.stdout.contains("Theorem 1") && text.stdout.contains("B_Δ"), "{text:?}");
+    assert_eq!(folder.fairgame(&["bounds"]).code, Some(2));
+    assert_eq!(
+        folder.fairgame(&["bounds", "--constraints", "1", "--rows", "9", "--delta", "2"]).code,
+        Some(2)
+    );
+}
+
 /// Killed at any moment, nothing half-written; resumed, the same bits.
 #[test]
 fn killed_and_resumed() {

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | `constraints` | m | how many constraints there are |
 //! | `rows` | \|S\| | how many rows the sample has |
-//! | `confidence` | δ | the bound fails with at most this probability |
+//! | `delta` | δ | the bound fails with at most this probability |
 //! | `epsilon` | ε | how near to an equilibrium the game gets |
 //! | `loss_range` | B_ℓ | at least b_i − a_i for every constraint loss in \[a_i, b_i\] |
 //! | `proxy_size` | B_ℓ̃ | at least \|ℓ\| for the objective and every proxy loss |
@@ -75,8 +75,8 @@ pub fn ln_covering_size(constraints: usize, radius: f64) -> f64 {
 /// // 100 models, 1,000 rows, δ = 0.05: √(ln 4,000 / 2,000).
 /// assert!((finite_class(100.0_f64.ln(), 1000, 0.05, 1.0) - 0.064_397).abs() < 1e-6);
 /// ```
-pub fn finite_class(ln_models: f64, rows: usize, confidence: f64, loss_range: f64) -> f64 {
-    loss_range * (((2.0 / confidence).ln() + ln_models) / (2.0 * rows as f64)).sqrt()
+pub fn finite_class(ln_models: f64, rows: usize, delta: f64, loss_range: f64) -> f64 {
+    loss_range * (((2.0 / delta).ln() + ln_models) / (2.0 * rows as f64)).sqrt()
 }
 
 /// Lemma "discrete-generalization": [`finite_class`] for m constraints at once, over the models of a
@@ -85,10 +85,10 @@ pub fn covering_generalization(
     constraints: usize,
     ln_covering: f64,
     rows: usize,
-    confidence: f64,
+    delta: f64,
     loss_range: f64,
 ) -> f64 {
-    finite_class((constraints as f64).ln() + ln_covering, rows, confidence, loss_range)
+    finite_class((constraints as f64).ln() + ln_covering, rows, delta, loss_range)
 }
 
 /// Theorem 1: B_ℓ·√((m·ln(10·B_ℓ̃/ε) + ln(2m/δ))/(2·|S_val|)), Algorithm 1's validation generalization.
@@ -97,13 +97,13 @@ pub fn covering_generalization(
 pub fn theorem_1(
     constraints: usize,
     rows: usize,
-    confidence: f64,
+    delta: f64,
     epsilon: f64,
     loss_range: f64,
     proxy_size: f64,
 ) -> f64 {
     let covering = ln_covering_size(constraints, covering_radius(epsilon, proxy_size));
-    covering_generalization(constraints, covering, rows, confidence, loss_range)
+    covering_generalization(constraints, covering, rows, delta, loss_range)
 }
 
 /// What Theorem 2 asks to be known of the losses.
@@ -131,7 +131,7 @@ pub struct Smoothness {
 pub fn theorem_2(
     constraints: usize,
     rows: usize,
-    confidence: f64,
+    delta: f64,
     epsilon: f64,
     smooth: Smoothness,
 ) -> f64 {
@@ -140,7 +140,7 @@ pub fn theorem_2(
     let inside =
         160.0 * lipschitz * lipschitz * proxy_size * n / (m * convexity * loss_range * loss_range);
     loss_range * (2.0 * m / n * inside.ln().max(1.0)).sqrt()
-        + loss_range * ((2.0 * m / confidence).ln() / (2.0 * n)).sqrt()
+        + loss_range * ((2.0 * m / delta).ln() / (2.0 * n)).sqrt()
         + 2.0 * lipschitz * (2.0 * epsilon / convexity).sqrt()
 }
 

@@ -143,11 +143,17 @@ fn unseen(form: &Form, layout: &Layout, regions: &[Region]) -> Vec<Unseen> {
                 meets[place] = labels >> bit & 1 == 1;
             }
             let shares: Vec<_> = outcomes(form, layout, &meets).collect();
-            let inside = shares.iter().zip(regions).filter(|(outcome, _)| outcome.is_some());
-            let Some((_, smallest)) = inside.min_by(|(_, a), (_, b)| a.weight.total_cmp(&b.weight))
-            else {
-                continue;
+            let inside = || {
+                let inside = shares.iter().zip(regions).filter(|(outcome, _)| outcome.is_some());
+                inside.map(|(_, region)| region)
             };
+            let least = inside().map(|region| region.weight).fold(f64::INFINITY, f64::min);
+            // Of regions of the same weight, but for rounding, the one of fewest effective rows: which is
+            // found must not depend on the order in which weights were added up.
+            let smallest = inside()
+                .filter(|region| region.weight <= least * (1.0 + 1e-9))
+                .min_by(|a, b| a.effective().total_cmp(&b.effective()));
+            let Some(smallest) = smallest else { continue };
             for decided in [0.0, 1.0] {
                 let terms = shares.iter().zip(&form.terms).zip(regions);
                 let jump = terms.map(|((outcome, (factor, _)), region)| match outcome {

@@ -37,23 +37,34 @@ pub struct Losses {
 /// terms would take longer to begin than to end.
 #[derive(Debug, Clone, PartialEq)]
 struct Short<const N: usize, T> {
-    /// Of each sum, what its first terms are of, and the numbers; one that has fewer has 0 of the first.
-    first: Vec<[(u32, T); N]>,
-    /// Which sums have more, and where in `rest`.
+    /// Of each sum, what its first terms are of, and beside it the numbers: apart, because together they
+    /// would take more room. A sum that has fewer terms has 0 of the first.
+    of: Vec<[u32; N]>,
+    by: Vec<[T; N]>,
+    /// Which sums have more, and where in the two that follow.
     long: Vec<(u32, Range<usize>)>,
-    rest: Vec<(u32, T)>,
+    rest_of: Vec<u32>,
+    rest_by: Vec<T>,
 }
 
 impl<const N: usize, T: Copy + Default> Short<N, T> {
     fn new(sums: impl Iterator<Item = Vec<(u32, T)>>) -> Self {
-        let mut short = Short { first: Vec::new(), long: Vec::new(), rest: Vec::new() };
+        let mut short = Short {
+            of: Vec::new(),
+            by: Vec::new(),
+            long: Vec::new(),
+            rest_of: Vec::new(),
+            rest_by: Vec::new(),
+        };
         for (sum, terms) in sums.enumerate() {
             let term = |at: usize| terms.get(at).copied().unwrap_or((0, T::default()));
-            short.first.push(std::array::from_fn(term));
+            short.of.push(std::array::from_fn(|at| term(at).0));
+            short.by.push(std::array::from_fn(|at| term(at).1));
             if terms.len() > N {
-                let start = short.rest.len();
-                short.rest.extend(&terms[N..]);
-                short.long.push((sum as u32, start..short.rest.len()));
+                let start = short.rest_of.len();
+                short.rest_of.extend(terms[N..].iter().map(|term| term.0));
+                short.rest_by.extend(terms[N..].iter().map(|term| term.1));
+                short.long.push((sum as u32, start..short.rest_of.len()));
             }
         }
         short
@@ -352,14 +363,18 @@ impl Losses {
         constraints.clear();
         match side {
             Side::Exact => {
-                let term = |&(event, by): &(u32, f64)| by * sums.positive[event as usize];
-                let first = self.exact.first.iter().zip(&self.constants);
-                let mut first = first
-                    .map(|([one, other], constant)| constant + scale * (term(one) + term(other)));
+                let exact = &self.exact;
+                let at = |event: u32| sums.positive[event as usize];
+                let first = exact.of.iter().zip(&exact.by).zip(&self.constants);
+                let mut first = first.map(|((of, by), constant)| {
+                    constant + scale * (by[0] * at(of[0]) + by[1] * at(of[1]))
+                });
                 *objective = first.next().unwrap_or(0.0);
                 constraints.extend(first);
-                for (loss, rest) in &self.exact.long {
-                    let more = scale * self.exact.rest[rest.clone()].iter().map(term).sum::<f64>();
+                for (loss, rest) in &exact.long {
+                    let terms =
+                        exact.rest_of[rest.clone()].iter().zip(&exact.rest_by[rest.clone()]);
+                    let more = scale * terms.map(|(&of, by)| by * at(of)).sum::<f64>();
                     match *loss as usize {
                         0 => *objective += more,
                         loss => constraints[loss - 1] += more,
@@ -391,20 +406,24 @@ impl Losses {
         all.clear();
         all.push(lambda.objective);
         all.extend_from_slice(&lambda.constraints);
-        let term = |&(loss, (down, up)): &(u32, (f64, f64))| {
-            let by = all[loss as usize];
-            (by * down, by * up)
+        let all = &all[..];
+        let term = |of: u32, by: &(f64, f64)| {
+            let lambda = all[of as usize];
+            (lambda * by.0, lambda * by.1)
         };
+        let pushed = &self.pushed;
         events.clear();
-        events.extend(self.pushed.first.iter().map(|[only]| term(only)));
+        events.extend(pushed.of.iter().zip(&pushed.by).map(|(of, by)| term(of[0], &by[0])));
         events.push((0.0, 0.0));
-        for (event, rest) in &self.pushed.long {
+        for (event, rest) in &pushed.long {
             // A thousand constraints share the event of all rows: four sums, so that none waits long.
-            let (fours, rest) = self.pushed.rest[rest.clone()].as_chunks::<4>();
+            let (of, of_rest) = pushed.rest_of[rest.clone()].as_chunks::<4>();
+            let (by, by_rest) = pushed.rest_by[rest.clone()].as_chunks::<4>();
             let mut sums = [(0.0, 0.0); 4];
-            for four in fours.iter().map(<[_; 4]>::as_slice).chain([rest]) {
-                for (sum, one) in sums.iter_mut().zip(four) {
-                    let (down, up) = term(one);
+            let fours = of.iter().zip(by).map(|(of, by)| (of.as_slice(), by.as_slice()));
+            for (of, by) in fours.chain([(of_rest, by_rest)]) {
+                for (sum, (&of, by)) in sums.iter_mut().zip(of.iter().zip(by)) {
+                    let (down, up) = term(of, by);
                     *sum = (sum.0 + down, sum.1 + up);
                 }
             }

@@ -1,0 +1,233 @@
+//! `fairgame bounds`: what the paper's theorems promise, and what they ask for.
+
+use clap::Args;
+use comfy_table::CellAlignment;
+use fairgame::algorithm::Scales;
+use fairgame::bounds::{self, Smoothness};
+use fairgame::train::{Data, WeightedRows};
+use fairgame::{Error, ErrorKind, Result};
+use serde_json::json;
+
+use crate::output;
+use crate::policy::PolicyArguments;
+use crate::read::FormatArguments;
+use crate::verdict::Verdict;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fairgame bounds --constraints 4 --rows 16000 --epsilon 0.05
+  fairgame bounds @adult --policy @adult --radius 5 --convexity 0.01
+  fairgame bounds --constraints 2 --rows 1000 --convexity 0.1 --subgradient 2 --proxy 3 --lipschitz 1
+
+With DATA the constants are those of the problem on its rows, half of which are the constraint player's;
+without, they are 1 unless given. What is given wins.";
+
+#[derive(Args)]
+pub(crate) struct Bounds {
+    /// Rows to take the constants from; as for `train`
+    #[arg(value_name = "DATA")]
+    data: Vec<String>,
+
+    #[command(flatten)]
+    policy: PolicyArguments,
+
+    /// m: how many constraints there are
+    #[arg(long = "constraints", id = "m", value_name = "N", help_heading = "Numbers")]
+    constraints: Option<usize>,
+
+    /// |S_val|: how many rows the constraint player has
+    #[arg(long, value_name = "N", help_heading = "Numbers")]
+    rows: Option<usize>,
+
+    /// δ: how likely a bound may fail
+    #[arg(long, value_name = "X", default_value_t = 0.05, help_heading = "Numbers")]
+    delta: f64,
+
+    /// B_Δ: the most that a constraint's loss can be, either way
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    gradient: Option<f64>,
+
+    /// B_ℓ: the width of the range of a single row's constraint loss
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    loss: Option<f64>,
+
+    /// B_ℓ̃: the most that a proxy loss can be, either way
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    proxy: Option<f64>,
+
+    /// B_Δ̌: the most that the model player's slope can be
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    subgradient: Option<f64>,
+
+    /// L: how fast a constraint's loss can change with the parameters (Theorem 2)
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    lipschitz: Option<f64>,
+
+    #[command(flatten)]
+    format: FormatArguments,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Say nothing but the result
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// A symbol, what it is, and its number if it has one.
+struct Line {
+    symbol: &'static str,
+    key: &'static str,
+    what: &'static str,
+    value: Option<f64>,
+}
+
+fn line(symbol: &'static str, key: &'static str, what: &'static str, value: Option<f64>) -> Line {
+    Line { symbol, key, what, value }
+}
+
+pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
+    let (given, promised) = arguments.lines()?;
+    if arguments.json {
+        let object = |lines: &[Line]| {
+            lines
+                .iter()
+                .map(|line| (line.key.to_owned(), json!(line.value)))
+                .collect::<serde_json::Map<_, _>>()
+        };
+        output::print_json(&json!({
+            "version": output::VERSION, "given": object(&given), "bounds": object(&promised),
+        }))?;
+        return Ok(Verdict::Met);
+    }
+    let mut text = String::new();
+    for (title, lines) in [("Given", &given), ("It follows", &promised)] {
+        let mut table = output::table(&[title, "", ""]);
+        for line in lines {
+            let value = line.value.map_or("–".to_owned(), output::short);
+            table.add_row([line.symbol.to_owned(), value, line.what.to_owned()]);
+        }
+        if let Some(column) = table.column_mut(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        text += &format!("{table}\n\n");
+    }
+    text += "– has no bound for this problem: give the number, or hold a linear model in a ball (--radius).\n\
+             A generalization bound above the range of the losses says nothing.\n";
+    output::print(&text)?;
+    Ok(Verdict::Met)
+}
+
+impl Bounds {
+    fn lines(&self) -> Result<(Vec<Line>, Vec<Line>)> {
+        let found = if self.data.is_empty() { None } else { Some(self.found()?) };
+        let needed = |given: Option<usize>, found: Option<usize>, flag: &str| {
+            given.or(found).ok_or_else(|| {
+                Error::new(ErrorKind::Settings, format!("{flag} is not known"))
+                    .help(format!("give {flag} N, or DATA with a policy"))
+            })
+        };
+        let constraints =
+            needed(self.constraints, found.as_ref().map(|f| f.constraints), "--constraints")?;
+        let rows = needed(self.rows, found.as_ref().map(|f| f.rows), "--rows")?;
+        if constraints == 0 || rows == 0 {
+            return Err(Error::new(
+                ErrorKind::Settings,
+                "without constraints or rows nothing is promised",
+            )
+            .help("give at least one of each"));
+        }
+        let scales = found.as_ref().map(|found| found.scales);
+        let one = |given: Option<f64>, of: Option<Option<f64>>| given.or(of.unwrap_or(Some(1.0)));
+        let gradient = one(self.gradient, scales.map(|s| Some(s.gradient)));
+        let loss = one(self.loss, scales.map(|s| Some(s.loss)));
+        let proxy = one(self.proxy, scales.map(|s| s.proxy));
+        let subgradient = one(self.subgradient, scales.map(|s| s.subgradient));
+        let epsilon = self.policy.epsilon().unwrap_or(0.05);
+        let convexity = self.policy.convexity().filter(|convexity| *convexity > 0.0);
+        let numbers =
+            [gradient, loss, proxy, subgradient, self.lipschitz, convexity, Some(epsilon)];
+        let sound = |number: f64| number > 0.0 && number.is_finite();
+        let likely = self.delta > 0.0 && self.delta < 1.0;
+        if !(likely && numbers.into_iter().flatten().all(sound)) {
+            let message = "the theorems need numbers above 0, and a delta between 0 and 1";
+            return Err(Error::new(ErrorKind::Settings, message).help("check what was given"));
+        }
+
+        let turns = gradient.map(|most| bounds::swap_regret_turns(constraints, epsilon, most));
+        let step = gradient
+            .zip(turns)
+            .map(|(most, turns)| bounds::swap_regret_step(constraints, turns, most));
+        let radius = proxy.map(|size| bounds::covering_radius(epsilon, size));
+        let ln_size = radius.map(|radius| bounds::ln_covering_size(constraints, radius));
+        let first = loss.zip(proxy).map(|(range, size)| {
+            bounds::theorem_1(constraints, rows, self.delta, epsilon, range, size)
+        });
+        let inner =
+            subgradient.zip(convexity).map(|(most, mu)| bounds::inner_turns(epsilon, most, mu));
+        let second = loss.zip(proxy).zip(convexity.zip(self.lipschitz)).map(
+            |((loss_range, proxy_size), (convexity, lipschitz))| {
+                let smooth = Smoothness { convexity, lipschitz, loss_range, proxy_size };
+                bounds::theorem_2(constraints, rows, self.delta, epsilon, smooth)
+            },
+        );
+        let given = vec![
+            line("m", "constraints", "constraints", Some(constraints as f64)),
+            line("|S_val|", "rows", "rows of the constraint player", Some(rows as f64)),
+            line("ε", "epsilon", "how far from an equilibrium the game may end", Some(epsilon)),
+            line("δ", "delta", "how likely a bound may fail", Some(self.delta)),
+            line(
+                "B_Δ",
+                "gradient",
+                "the most that a constraint's loss can be, either way",
+                gradient,
+            ),
+            line("B_ℓ", "loss", "the width of the range of a single row's loss", loss),
+            line("B_ℓ̃", "proxy", "the most that a proxy loss can be, either way", proxy),
+            line(
+                "B_Δ̌",
+                "subgradient",
+                "the most that the model player's slope can be",
+                subgradient,
+            ),
+            line("μ", "convexity", "strong convexity of the objective and the proxies", convexity),
+            line("L", "lipschitz", "how fast constraint losses change with θ", self.lipschitz),
+        ];
+        let promised = vec![
+            line("T", "turns", "turns (Theorems 1 and 2)", turns),
+            line("η_λ", "step", "the constraint player's step (Theorems 1 and 2)", step),
+            line("r", "radius", "the covering's radius (Theorem 1)", radius),
+            line("ln |C_r|", "ln_covering", "the logarithm of its size, at most", ln_size),
+            line("G̃_val (1)", "theorem_1", "how far val may be from the truth (Theorem 1)", first),
+            line("T_θ", "inner_turns", "inner turns (Theorem 2)", inner),
+            line("G̃_val (2)", "theorem_2", "how far val may be from the truth (Theorem 2)", second),
+        ];
+        Ok((given, promised))
+    }
+
+    /// The constants of a problem on data.
+    fn found(&self) -> Result<Found> {
+        let spec = self.policy.spec_for("discrete", &[])?;
+        let divided = spec.divide(self.format.read(&self.data)?, false)?;
+        let train = spec.rows(divided.train)?;
+        let val = divided.val.map(|table| spec.rows(table)).transpose()?;
+        let data = Data { train: train.weighted(), val: val.as_ref().map(WeightedRows::weighted) };
+        let training = spec.prepare(&data)?;
+        if !self.quiet {
+            training.notices().iter().for_each(output::notice);
+        }
+        let setting = training.setting(1);
+        Ok(Found {
+            constraints: setting.val.losses().constraints(),
+            rows: setting.val.rows(),
+            scales: Scales::of(&setting),
+        })
+    }
+}
+
+struct Found {
+    constraints: usize,
+    rows: usize,
+    scales: Scales,
+}
