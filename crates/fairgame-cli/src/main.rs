@@ -8,6 +8,7 @@ mod bounds;
 mod data;
 mod demo;
 mod evaluate;
+mod manual;
 mod output;
 mod policy;
 mod predict;
@@ -19,7 +20,7 @@ mod verdict;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use verdict::Verdict;
 
@@ -56,6 +57,10 @@ enum Command {
     /// What the paper's theorems promise, and what they ask for
     #[command(after_help = bounds::EXAMPLES)]
     Bounds(Box<bounds::Bounds>),
+    /// Print completions for a shell
+    Completions(manual::Completions),
+    /// Print the manual page, or write one for each command
+    Man(manual::Man),
 }
 
 fn main() -> ExitCode {
@@ -69,6 +74,8 @@ fn main() -> ExitCode {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Bounds(arguments) => bounds::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
+        Command::Man(arguments) => manual::man(&arguments, Arguments::command()),
     };
     match result {
         Ok(verdict) => verdict.into(),

@@ -297,6 +297,22 @@ fn the_demo_is_as_in_the_readme() {
     assert_eq!(json(&json_run)["ways"].as_array().unwrap().len(), 4);
 }
 
+/// What shells and `man` want to know, for every command.
+#[test]
+fn completions_and_manual() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let run = folder.fairgame(&["completions", shell]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        assert!(run.stdout.contains("evaluate") && run.stdout.contains("fairgame"), "{shell}");
+    }
+    assert_eq!(folder.fairgame(&["completions", "cmd"]).code, Some(2));
+    assert!(folder.fairgame(&["man"]).stdout.contains(".TH fairgame"));
+    assert_eq!(folder.fairgame(&["man", "pages"]).code, Some(0));
+    let page = String::from_utf8(folder.bytes("pages/fairgame-train.1")).unwrap();
+    assert!(page.contains("constraint\\-step") || page.contains("constraint-step"), "{page}");
+}
+
 /// The theorems as numbers: from numbers alone, and from data.
 #[test]
 fn bounds() {
