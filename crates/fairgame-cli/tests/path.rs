@@ -188,6 +188,28 @@ fn a_person_gets_one_answer() {
     assert_eq!(json(&described)["rows"], 40);
 }
 
+/// A rate that is measured on a handful of rows is warned of, with what they can say, and remembered.
+#[test]
+fn few_rows() {
+    let folder = folder();
+    // In half of these rows, group a has a handful.
+    folder.write("few.csv", applicants(40, 1));
+    let train = |data: &'static str| {
+        let all = ["train", data, "--policy", "policy.toml", "--turns", "300", "--json"];
+        json(&folder.fairgame(&[&all[..], &["-o", "m.safetensors", "--report", "m.html"]].concat()))
+    };
+    let warned = |result: &Value| {
+        let warnings = result["warnings"].as_array().unwrap().iter();
+        let few = warnings.filter_map(Value::as_str).find(|text| text.contains("is measured on"));
+        few.map(str::to_owned)
+    };
+    let few = warned(&train("few.csv")).expect("20 rows are few");
+    assert!(few.contains("positive_rate(group ==") && few.contains("rows only"), "{few}");
+    let page = String::from_utf8(folder.bytes("m.html")).unwrap();
+    assert!(page.contains("rows only: in the population"), "the file remembers");
+    assert_eq!(warned(&train("people.csv")), None);
+}
+
 /// What is printed as a policy is one, and says the same again; flags win over the file.
 #[test]
 fn policies() {

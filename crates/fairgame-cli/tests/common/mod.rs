@@ -1,5 +1,7 @@
 //! A folder of its own for each test, and the real binary run inside it.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;

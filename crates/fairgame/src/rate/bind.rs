@@ -67,7 +67,7 @@ impl Problem {
     /// occurs in training, columns and values are checked. Every rate must have something to measure
     /// in `train` and in each of `others`, the tables that the problem is to be compiled for; a group
     /// of an `each` that has not is refused, or left out where
-    /// [`Problem::skip_empty_groups`] allows it.
+    /// [`Problem::skip_empty_groups`] allows it. Messages call a single other the validation rows.
     ///
     /// A constraint that no classifier can meet on the training table is an error, one that none can
     /// violate a notice.
@@ -153,11 +153,15 @@ impl Bound {
         let mut compiled = self.compile(train.table, train.weights)?;
         let mut empty = compiled.emptiness().clone();
         for (number, other) in (2..).zip(others) {
+            let name = match others.len() {
+                1 => "the validation rows".to_owned(),
+                _ => format!("table {number}"),
+            };
             let compiled = self.compile(other.table, other.weights);
-            let compiled = compiled.map_err(|error| error.at(format!("table {number}")))?;
+            let compiled = compiled.map_err(|error| error.at(&name))?;
             let mut lacks = compiled.emptiness().clone();
             let reasons = lacks.objective.iter_mut().chain(lacks.constraints.values_mut());
-            reasons.for_each(|(_, reason)| *reason = format!("in table {number}, {reason}"));
+            reasons.for_each(|(_, reason)| *reason = format!("in {name}, {reason}"));
             empty.add(&lacks);
         }
         if let Some((span, reason)) = &empty.objective {

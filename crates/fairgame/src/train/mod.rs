@@ -274,7 +274,7 @@ impl Spec {
         notices.extend(found.into_iter().map(Notice::Features));
         let train = Part::new(&encoder, &bound, data.train)?;
         let val = data.val.map(|val| Part::new(&encoder, &bound, val)).transpose();
-        let val = val.map_err(|error| error.at("validation"))?;
+        let val = val.map_err(|error| error.at("the validation rows"))?;
         let mut training = Training::new(self.clone(), bound, encoder, train, val)?;
         training.notices = notices;
         Ok(training)

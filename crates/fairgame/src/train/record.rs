@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Trained;
+use super::warning::few_rows;
+use super::{Trained, Warning};
 use crate::classifier::{Classifier, Dataset};
 use crate::evaluate::Evaluation;
 use crate::rate::Side;
@@ -63,8 +64,14 @@ pub struct RecordedPart {
 }
 
 impl Trained {
-    /// The record of a training, with what the classifier came to on parts of the data.
-    pub fn record(&self, parts: Vec<RecordedPart>) -> Record {
+    /// The record of a training, with what the classifier came to on parts of the data; the rates that these
+    /// hardly say are added to the warnings.
+    pub fn record(&mut self, parts: Vec<RecordedPart>) -> Record {
+        self.warnings.retain(|warning| !matches!(warning, Warning::FewRows { .. }));
+        let of = |name: &str| parts.iter().find(|part| part.part == name);
+        if let Some(enforced) = of("val").or_else(|| of("train")) {
+            self.warnings.extend(few_rows(&enforced.evaluation));
+        }
         let known = |number: f64| Some(number).filter(|number| number.is_finite());
         let model = |model: usize| {
             let iterate = &self.iterates.models[model];

@@ -1,11 +1,13 @@
 //! What to know before trusting a classifier.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Serialize;
 
 use crate::algorithm::Algorithm;
 use crate::classifier::{Dataset, Iterates};
+use crate::evaluate::{Evaluation, Interval};
 use crate::rate::{Bound, Side};
 
 /// A reason not to trust a classifier as it is.
@@ -30,6 +32,17 @@ pub enum Warning {
         /// The share of the rows that it decides positive.
         positive_rate: f64,
     },
+    /// A rate of a constraint is measured on so few rows that they hardly say what it is.
+    FewRows {
+        /// The rate, as written.
+        rate: String,
+        /// How many rows it is measured on, where the constraints were enforced.
+        rows: usize,
+        /// Where the population's is, at the confidence.
+        interval: Interval,
+        /// How sure that is.
+        confidence: f64,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -50,8 +63,37 @@ impl fmt::Display for Warning {
                 "the classifier is nearly constant: it decides {:.1} % of the rows positive",
                 100.0 * positive_rate
             ),
+            Warning::FewRows { rate, rows, interval, confidence } => write!(
+                f,
+                "`{rate}` is measured on {rows} row{} only: in the population it is between {:.2} and {:.2}, at a \
+                 confidence of {} %; get more rows, or merge small groups",
+                if *rows == 1 { "" } else { "s" },
+                interval.low,
+                interval.high,
+                100.0 * confidence
+            ),
         }
     }
+}
+
+/// A rate whose interval is wider than this is hardly known.
+const HARDLY_KNOWN: f64 = 0.2;
+
+/// The rates of constraints that the rows they were enforced on hardly say, each once.
+pub(super) fn few_rows(enforced: &Evaluation) -> Vec<Warning> {
+    let mut seen = HashSet::new();
+    let rates = enforced.constraints.iter().flat_map(|constraint| &constraint.rates);
+    let once = rates.filter(|rate| seen.insert(rate.text.as_str()));
+    let few = once.filter_map(|rate| {
+        let interval = rate.measurement.estimate()?.interval;
+        (interval.high - interval.low > HARDLY_KNOWN).then(|| Warning::FewRows {
+            rate: rate.text.clone(),
+            rows: rate.rows,
+            interval,
+            confidence: enforced.confidence,
+        })
+    });
+    few.collect()
 }
 
 /// What is to be warned of in a mixture of kept models.
