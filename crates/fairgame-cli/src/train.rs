@@ -229,7 +229,7 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     let record = trained.record(parts.collect::<Result<_>>()?);
     trained.classifier.keep_record(&record)?;
     if let Some(path) = &arguments.output {
-        trained.classifier.save(path)?;
+        save(&trained.classifier, path)?;
     }
     if let Some(path) = &arguments.report {
         let name = arguments.output.as_deref().and_then(Path::file_stem);
@@ -352,16 +352,40 @@ fn check_writable(path: &Path) -> Result<()> {
     };
     let wrong = |message: &str| {
         Err(Error::new(ErrorKind::Io, message.to_owned())
-            .help("give a file in a folder that exists")
+            .help("give a file in a folder that exists and may be written to")
             .at(path.display()))
     };
     if path.is_dir() {
         return wrong("a file is to be written, and this is a folder");
     }
+    if path.exists() && !path.is_file() {
+        return Ok(()); // A device or a pipe: what it takes shows when it is written to.
+    }
     if !folder.is_dir() {
         return wrong("the file cannot be written: its folder does not exist");
     }
+    let probe = folder.join(format!(".fairgame-{}.partial", std::process::id()));
+    if let Err(error) = std::fs::File::create(&probe) {
+        return wrong(&format!("the file cannot be written: {error}"));
+    }
+    // What cannot be removed is empty, and says by its name that it is nothing.
+    let _ = std::fs::remove_file(&probe);
     Ok(())
+}
+
+/// Saves a model; if its place cannot take it any more, where temporary files are, so that no training is lost.
+fn save(classifier: &Classifier, path: &Path) -> Result<()> {
+    classifier.save(path).map_err(|error| {
+        let name = format!("fairgame-rescued-{}.safetensors", std::process::id());
+        let rescue = std::env::temp_dir().join(name);
+        match classifier.save(&rescue) {
+            Ok(()) => error.help(format!(
+                "the model is not lost, it is in {}: move it once there is room",
+                rescue.display()
+            )),
+            Err(_) => error,
+        }
+    })
 }
 
 struct TrainResult {

@@ -425,6 +425,46 @@ fn killed_and_resumed() {
     assert!(other.stderr.contains("other settings or other data"), "{other:?}");
 }
 
+/// A disk that is full when the training is done: a message, nothing half-written, and the model not lost.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    let folder = folder();
+    let train = ["train", "people.csv", "--policy", "policy.toml", "--turns", "300", "--quiet"];
+    let rescue = folder.path("rescue");
+    std::fs::create_dir(&rescue).unwrap();
+    let whole = folder.fairgame(&[&train[..], &["-o", "whole.safetensors"]].concat());
+    assert!(matches!(whole.code, Some(0 | 1)), "{whole:?}");
+    let mut command = folder.command(&[&train[..], &["-o", "/dev/full"]].concat());
+    let output = command.env("TMPDIR", &rescue).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("No space left") && message.contains("rescue"), "{message}");
+    let saved: Vec<_> =
+        std::fs::read_dir(&rescue).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(std::fs::read(&saved[0]).unwrap(), folder.bytes("whole.safetensors"));
+
+    // Files may not grow beyond four kilobytes: what a disk does that fills up while a file is written.
+    let before = folder.listing();
+    let binary = env!("CARGO_BIN_EXE_fairgame");
+    for arguments in [
+        "train people.csv --policy policy.toml --turns 300 --quiet -o full.safetensors",
+        "predict whole.safetensors new.csv -o full.csv",
+        "predict whole.safetensors new.csv -o full.parquet",
+        "report whole.safetensors -o full.html",
+        "data export compas full",
+    ] {
+        let script = format!("trap '' XFSZ; ulimit -f 8; exec {binary} {arguments}");
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {message}");
+        assert!(message.contains("cannot be written: File too large"), "{arguments}: {message}");
+        std::fs::remove_dir(folder.path("full")).ok();
+        assert_eq!(folder.listing(), before, "{arguments}");
+    }
+}
+
 /// Each mistake: exit code 2, one message that says what to do, nothing on standard output, no file.
 #[test]
 fn mistakes() {
@@ -481,6 +521,8 @@ fn mistakes() {
         (train(&["--policy", "policy.toml", "--test-fraction", "-0.1"]), "fraction"),
         (train(&["--policy", "policy.toml", "-o", "no/such/folder/m"]), "folder"),
         (train(&["--policy", "policy.toml", "-o", "."]), "folder"),
+        // Nobody, not even root, can make a file there.
+        (train(&["--policy", "policy.toml", "-o", "/proc/m.safetensors"]), "may be written to"),
         (train(&["--policy", "policy.toml", "--validation", "texts.csv"]), "column"),
         (train(&["--policy", "policy.toml", "--test", "nosuch.csv"]), "nosuch.csv"),
         (train(&["--policy", "policy.toml", "--ignore", "cty"]), "city"),

@@ -98,7 +98,8 @@ pub fn write_text(path: &Path, text: &str) -> Result<()> {
 
 /// Creates a file under a temporary name beside `path`, and renames it once `fill` is done.
 ///
-/// Whatever goes wrong, `path` is left as it was and the temporary file is removed.
+/// Whatever goes wrong, `path` is left as it was and the temporary file is removed. A device or a pipe is
+/// written to as it is: a rename would put a file in its place.
 pub(crate) fn whole_file(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>) -> Result<()> {
     struct Partial(PathBuf);
     impl Drop for Partial {
@@ -113,6 +114,10 @@ pub(crate) fn whole_file(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>
             .help("check that the folder exists, may be written to, and has room")
             .at(path.display())
     };
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        let file = File::options().write(true).open(path).map_err(failed)?;
+        return fill(&file).map_err(failed);
+    }
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}.partial", std::process::id()));
