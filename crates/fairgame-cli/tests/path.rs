@@ -425,6 +425,55 @@ fn killed_and_resumed() {
     assert!(other.stderr.contains("other settings or other data"), "{other:?}");
 }
 
+/// Ctrl-C ends a training with what was kept, says so, and it can go on.
+#[cfg(unix)]
+#[test]
+fn stopped_by_hand() {
+    let folder = folder();
+    let train = [
+        "train",
+        "people.csv",
+        "--policy",
+        "policy.toml",
+        "--turns",
+        "2000000000",
+        "--keep",
+        "1000000",
+        "-o",
+        "m.safetensors",
+        "--checkpoint",
+        "run",
+        "--checkpoint-every",
+        "5000",
+        "--resume",
+    ];
+    let mut last = 0;
+    for _ in 0..2 {
+        let before = std::fs::read(folder.path("run/checkpoint.safetensors")).unwrap_or_default();
+        let mut command = folder.command(&train);
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Until it has got on by a checkpoint.
+        while std::fs::read(folder.path("run/checkpoint.safetensors")).unwrap_or_default() == before
+        {
+            assert_eq!(child.try_wait().unwrap(), None, "it plays on until it is stopped");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let kill =
+            std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(130), "{message}");
+        let at = message.split("stopped at turn ").nth(1).expect("it says where");
+        let turn: u64 = at.split(' ').next().unwrap().parse().unwrap();
+        assert!(turn > last, "{message}");
+        last = turn;
+        let evaluated = folder.fairgame(&["evaluate", "m.safetensors", "new.csv"]);
+        assert!(matches!(evaluated.code, Some(0 | 1 | 3)), "{evaluated:?}");
+    }
+}
+
 /// A disk that is full when the training is done: a message, nothing half-written, and the model not lost.
 #[cfg(target_os = "linux")]
 #[test]
