@@ -209,7 +209,8 @@ impl Bounds {
     /// The constants of a problem on data.
     fn found(&self) -> Result<Found> {
         let spec = self.policy.spec_for("discrete", &[])?;
-        let divided = spec.divide(self.format.read(&self.data)?, false)?;
+        let divided =
+            spec.divide(self.format.read(&self.data, self.format.options(&spec.missing))?, false)?;
         let train = spec.rows(divided.train)?;
         let val = divided.val.map(|table| spec.rows(table)).transpose()?;
         let data = Data { train: train.weighted(), val: val.as_ref().map(WeightedRows::weighted) };

@@ -8,7 +8,7 @@ use comfy_table::CellAlignment;
 use fairgame::encode::{Encoder, EncoderSpec, Features, Notice};
 use fairgame::preset::{PAPER, Preset};
 use fairgame::table::{
-    self, ColumnSummary, Format, ReadOptions, SHIPPED, Shipped, Source, Summary, Table,
+    self, ColumnSummary, Format, Missing, ReadOptions, SHIPPED, Shipped, Source, Summary, Table,
 };
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ fn list(arguments: &List) -> Result<()> {
 }
 
 fn describe(arguments: &Describe) -> Result<()> {
-    let table = arguments.read.read()?;
+    let table = arguments.read.read(&Missing::default())?;
     let summary = Summary::of(&table);
     let encoded = arguments
         .encode
@@ -174,7 +174,9 @@ fn preset(arguments: &Describe) -> Result<Preset> {
     if !data.starts_with('@') {
         return Err(refused(&format!("is for a shipped dataset, which `{data}` is not")));
     }
-    if !arguments.ignore.is_empty() || arguments.read.format.options() != ReadOptions::default() {
+    if !arguments.ignore.is_empty()
+        || arguments.read.format.options(&Missing::default()) != ReadOptions::default()
+    {
         return Err(refused("says itself how to read the data and which columns to ignore"));
     }
     Preset::find(data)

@@ -16,13 +16,13 @@ use fairgame::model::ModelSpec;
 use fairgame::preset::{Prepared, Preset};
 use fairgame::rate::Policy;
 use fairgame::table::{Table, split};
-use fairgame::train::{Part, RecordedPart, Spec, Training, WeightedRows};
+use fairgame::train::{Datasets, Part, RecordedPart, Spec, Training};
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use crate::output;
 use crate::report;
-use crate::train::Measured;
+use crate::train::{CONFIDENCE, Measured};
 use crate::verdict::Verdict;
 
 #[derive(Args)]
@@ -36,7 +36,7 @@ pub(crate) struct Demo {
     turns: u64,
 
     /// How many times, each with halves of its own; what is shown are means
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
 
     /// Draws the halves, the start and the minibatches of the first run
@@ -138,7 +138,7 @@ fn train(ways: &[Way], adult: &Prepared, arguments: &Demo) -> Result<Vec<Came>> 
     let worker = || {
         let mut done = Vec::new();
         while let Some((way, run)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((*run, way.name, way.run(adult, arguments.seed + run)));
+            done.push((*run, way.name, way.run(adult, arguments.seed.wrapping_add(*run))));
         }
         done
     };
@@ -166,7 +166,14 @@ impl Way {
         (spec.model, spec.algorithm) = (ModelSpec::Mlp { units: 50 }, self.algorithm);
         spec.seed = seed;
         let shrink = ShrinkSpec { on: self.chosen_on, ..ShrinkSpec::default() };
-        spec.selection = Selection::Shrink(shrink);
+        spec.selection = match self.algorithm {
+            Algorithm::Unconstrained(_) => Selection::Last,
+            _ => Selection::Shrink(shrink),
+        };
+        if !self.two {
+            spec.datasets = Datasets::One;
+        }
+        spec.encoder = adult.spec.clone();
         let all = &adult.train.table;
         let halves = split::by_fraction(all.rows(), &[0.5, 0.5], seed, None)?;
         let (train, val) = match self.two {
@@ -190,30 +197,29 @@ impl Way {
             [("train", Some(&train)), ("val", val.as_ref()), ("test", Some(&adult.test.table))];
         for (name, table) in sources {
             let Some(table) = table else { continue };
-            let evaluation = trained.classifier.evaluate(table, None, 0.95)?;
+            let evaluation = trained.classifier.evaluate(table, None, CONFIDENCE)?;
             let source = if name == "test" { "@adult/test" } else { "@adult" };
             parts.push(RecordedPart { part: name.into(), source: source.into(), evaluation });
         }
+        let measured = |name: &str| {
+            let found = parts.iter().find(|part: &&RecordedPart| part.part == name);
+            found.map(|part| Measured::of(&part.evaluation))
+        };
+        let (train, val, test) = (measured("train"), measured("val"), measured("test"));
+        let missing = || Error::new(ErrorKind::Value, "a part of Adult was not measured");
+        let enforced = val.or_else(|| measured("train")).ok_or_else(missing)?;
+        let (train, test) = (train.ok_or_else(missing)?, test.ok_or_else(missing)?);
         let record = trained.record(parts);
         trained.classifier.keep_record(&record)?;
-        let measure = |table: &Table| {
-            let rows = WeightedRows { table: table.clone(), weights: None };
-            Measured::of(&trained.classifier, &rows, 1)
-        };
-        Ok(Run {
-            train: measure(&train)?,
-            enforced: measure(val.as_ref().unwrap_or(&train))?,
-            test: measure(&adult.test.table)?,
-            classifier: trained.classifier,
-        })
+        Ok(Run { train, enforced, test, classifier: trained.classifier })
     }
 }
 
 fn print(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Result<()> {
     if arguments.json {
         let part = |pick: fn(&Run) -> &Measured, one: &Came| {
-            let error = one.mean(|run| pick(run).error);
-            let worst = one.mean(|run| pick(run).worst());
+            let error = one.mean(|run| pick(run).error.unwrap_or(f64::NAN));
+            let worst = one.mean(|run| pick(run).worst_value());
             json!({
                 "error": error.0, "error_standard_error": error.1,
                 "worst": worst.0, "worst_standard_error": worst.1,
@@ -246,13 +252,13 @@ fn print(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Result<(
     for one in came {
         table.add_row([
             one.way.name.to_owned(),
-            shown(one.mean(|run| run.train.error), false),
+            shown(one.mean(|run| run.train.error.unwrap_or(f64::NAN)), false),
             match one.way.name {
                 "unconstrained" => "–".to_owned(),
-                _ => shown(one.mean(|run| run.enforced.worst()), true),
+                _ => shown(one.mean(|run| run.enforced.worst_value()), true),
             },
-            shown(one.mean(|run| run.test.error), false),
-            shown(one.mean(|run| run.test.worst()), true),
+            shown(one.mean(|run| run.test.error.unwrap_or(f64::NAN)), false),
+            shown(one.mean(|run| run.test.worst_value()), true),
         ]);
     }
     for column in 1..5 {
@@ -266,8 +272,11 @@ fn print(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Result<(
          everyone. A worst of 0 or less is met, above 0 violated by so much.\n\n{table}\n\n\
          One dataset enforces the rule on the rows that the model learns from, two on rows of their own. The\n\
          paper chooses the mixture of models by its error on the first; the last line, by that on the second.\n\
-         Means of {} with their standard errors, in {seconds:.1} s. Models and report.html are in {out}.\n",
-        output::count(came.first().map_or(0, |one| one.runs.len()), "run"),
+         {}, in {seconds:.1} s. Models and report.html are in {out}.\n",
+        match came.first().map_or(0, |one| one.runs.len()) {
+            1 => "One run, of which no error can be told".to_owned(),
+            runs => format!("Means of {runs} runs with their standard errors"),
+        },
     ))
 }
 

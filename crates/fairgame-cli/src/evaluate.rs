@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::CellAlignment;
-use fairgame::classifier::Classifier;
+use fairgame::classifier::{Classifier, Seen};
 use fairgame::evaluate::{self, Decisions, Evaluation, Measurement};
-use fairgame::rate::Problem;
 use fairgame::rate::language::Condition;
+use fairgame::rate::{Bound, Problem};
 use fairgame::table::{Table, Values};
 use fairgame::train::{Spec, WeightedRows};
 use fairgame::{Error, ErrorKind, Result};
@@ -32,7 +32,8 @@ Examples:
   fairgame audit scored.parquet --prediction probability --policy policy.toml
   fairgame audit scored.csv --prediction 'decision == \"accept\"' --policy policy.toml --json
 
-Exit codes: as of evaluate.";
+A median() or quantile() is that of the rows audited, and an `each` has the groups that occur in them; `evaluate`
+has those of the training rows. Exit codes: as of evaluate.";
 
 #[derive(Args)]
 pub(crate) struct Evaluate {
@@ -52,7 +53,7 @@ pub(crate) struct Audit {
     read: ReadArguments,
 
     /// What was decided: a column of true and false, of 0 and 1, or of chances of a positive decision; or a
-    /// condition, 'decision == \"accept\"'
+    /// condition, 'decision == "accept"'
     #[arg(long, value_name = "EXPR")]
     prediction: String,
 
@@ -69,9 +70,13 @@ struct HowArguments {
     #[arg(long, value_name = "X", allow_negative_numbers = true, default_value_t = 0.95)]
     confidence: f64,
 
-    /// The column that says how much each row counts [default: the model's, if it had one]
+    /// The column that says how much each row counts [default: that of the training or the policy, if any]
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
+
+    /// Every row counts the same, whatever the training or the policy says
+    #[arg(long, conflicts_with = "weight")]
+    no_weight: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -82,28 +87,51 @@ struct HowArguments {
     quiet: bool,
 }
 
-/// A table with the weights that one of its columns holds.
-fn weighted(table: Table, weight: Option<String>) -> Result<WeightedRows> {
-    let mut spec = Spec::new("", &[] as &[&str]);
-    spec.weight = weight;
-    spec.rows(table)
+impl HowArguments {
+    /// A table with the weights that one of its columns holds: the one that was asked for, or `own`.
+    fn weighted(&self, table: Table, own: Option<String>) -> Result<WeightedRows> {
+        let mut spec = Spec::new("", &[] as &[&str]);
+        spec.weight = match (&self.weight, self.no_weight) {
+            (Some(weight), _) => Some(weight.clone()),
+            (None, true) => None,
+            (None, false) => own,
+        };
+        let asked = self.weight.is_some();
+        spec.rows(table).map_err(|error| match asked {
+            true => error,
+            false => error
+                .at("the weight column of the training")
+                .help("name another (--weight), or let every row count the same (--no-weight)"),
+        })
+    }
 }
 
 pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
+    let how = &arguments.how;
     let classifier = Classifier::load(&arguments.model)?;
     let table = arguments.read.read_for(&classifier)?;
     let settings = &classifier.provenance().settings;
     let own = settings.get("weight").and_then(|name| name.as_str()).map(str::to_owned);
-    let WeightedRows { table, weights } = weighted(table, arguments.how.weight.clone().or(own))?;
-    let found = classifier.evaluate(&table, weights.as_deref(), arguments.how.confidence)?;
-    finish(&found, &arguments.how)
+    let WeightedRows { table, weights } = how.weighted(table, own)?;
+    let mut warnings = unlabelled(classifier.bound(), &table)?;
+    warnings.extend(classifier.seen(&table)?.map(|seen| {
+        let whose = match seen {
+            Seen::Train => "the model learnt from",
+            Seen::Val => "the constraints were enforced on",
+        };
+        format!(
+            "the rows that {whose} are among these: what is met on them may not be on new rows, whatever the \
+             intervals say"
+        )
+    }));
+    let found = classifier.evaluate(&table, weights.as_deref(), how.confidence)?;
+    finish(&found, &warnings, how)
 }
 
 pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
-    let table = arguments.read.read()?;
     let (spec, how) = (arguments.problem.spec()?, &arguments.how);
-    let weight = how.weight.clone().or(spec.weight.clone());
-    let WeightedRows { table, weights } = weighted(table, weight)?;
+    let table = arguments.read.read(&spec.missing)?;
+    let WeightedRows { table, weights } = how.weighted(table, spec.weight.clone())?;
     let mut problem = Problem::parse(&spec.label, &spec.objective, &spec.constraints)?;
     if spec.skip_empty_groups {
         problem = problem.skip_empty_groups();
@@ -113,6 +141,7 @@ pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
     if !how.quiet {
         notices.iter().for_each(output::notice);
     }
+    let warnings = unlabelled(&bound, &table)?;
     let predictions =
         Predictions::of(&arguments.prediction, &table).map_err(|error| error.at("--prediction"))?;
     let found = evaluate::evaluate(
@@ -122,7 +151,15 @@ pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
         predictions.decisions(),
         how.confidence,
     )?;
-    finish(&found, how)
+    finish(&found, &warnings, how)
+}
+
+/// A warning of rows that have no label, if there are any.
+fn unlabelled(bound: &Bound, table: &Table) -> Result<Vec<String>> {
+    Ok(match bound.missing_labels(table)? {
+        0 => Vec::new(),
+        rows => vec![format!("{} without a label count as negative", output::count(rows, "row"))],
+    })
 }
 
 /// What was decided of each row.
@@ -134,7 +171,11 @@ enum Predictions {
 impl Predictions {
     /// A column by its name, or a condition.
     fn of(text: &str, table: &Table) -> Result<Self> {
-        let Some(column) = table.columns().iter().find(|column| column.name == text) else {
+        let named = match Condition::parse(text) {
+            Ok(Condition::Is(name)) => name.text,
+            _ => text.to_owned(),
+        };
+        let Some(column) = table.columns().iter().find(|column| column.name == named) else {
             return Self::of_condition(text, table);
         };
         let missing = |row: usize| {
@@ -186,9 +227,9 @@ impl Predictions {
     }
 }
 
-fn finish(found: &Evaluation, how: &HowArguments) -> Result<Verdict> {
+fn finish(found: &Evaluation, warnings: &[String], how: &HowArguments) -> Result<Verdict> {
     if how.json {
-        let mut document = json!({ "version": output::VERSION });
+        let mut document = json!({ "version": output::VERSION, "warnings": warnings });
         if let (Some(into), Ok(serde_json::Value::Object(from))) =
             (document.as_object_mut(), serde_json::to_value(found))
         {
@@ -196,6 +237,7 @@ fn finish(found: &Evaluation, how: &HowArguments) -> Result<Verdict> {
         }
         output::print_json(&document)?;
     } else {
+        warnings.iter().for_each(output::warning);
         output::print(&printed(found))?;
     }
     Ok(match found.verdict {
@@ -219,7 +261,7 @@ fn cells(measurement: &Measurement, signed: bool) -> [String; 2] {
 }
 
 fn printed(found: &Evaluation) -> String {
-    let percent = 100.0 * found.confidence;
+    let percent = output::short(100.0 * found.confidence);
     let mut losses = output::table(&["", "value", "interval", "verdict"]);
     let [value, interval] = cells(&found.objective.measurement, false);
     losses.add_row([plain(&found.objective.name), value, interval, String::new()]);
@@ -256,9 +298,15 @@ fn printed(found: &Evaluation) -> String {
         evaluate::Verdict::Violated => {
             format!("\nOn {rows}, a constraint is violated, at a confidence of {percent} %.\n")
         }
-        evaluate::Verdict::Undecided => format!(
-            "\nOn {rows}, not every constraint can be decided at a confidence of {percent} %: its interval has 0 inside.\n"
-        ),
+        evaluate::Verdict::Undecided => {
+            let why = match found.constraints.iter().all(|one| one.measurement.reason().is_none()) {
+                true => "an interval has 0 inside",
+                false => "there is nothing to measure for one",
+            };
+            format!(
+                "\nOn {rows}, not every constraint can be decided at a confidence of {percent} %: {why}.\n"
+            )
+        }
     };
     text
 }

@@ -30,27 +30,29 @@ pub(crate) fn completions(arguments: &Completions, mut command: Command) -> Resu
 }
 
 pub(crate) fn man(arguments: &Man, command: Command) -> Result<Verdict> {
+    // What it is given here it would be given when it runs: its name with those of the commands above it.
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
     let Some(folder) = &arguments.folder else {
-        output::print(&page(command, "fairgame")?)?;
+        output::print(&page(&command)?)?;
         return Ok(Verdict::Met);
     };
     std::fs::create_dir_all(folder).map_err(|error| {
         Error::new(ErrorKind::Io, format!("the folder cannot be made: {error}"))
             .at(folder.display())
     })?;
-    let commands: Vec<Command> = command.get_subcommands().cloned().collect();
-    for one in commands {
-        let name = format!("fairgame-{}", one.get_name());
-        table::write_text(&folder.join(format!("{name}.1")), &page(one, &name)?)?;
+    let mut commands = vec![&command];
+    while let Some(one) = commands.pop() {
+        let name = one.get_display_name().unwrap_or(one.get_name());
+        table::write_text(&folder.join(format!("{name}.1")), &page(one)?)?;
+        commands.extend(one.get_subcommands());
     }
-    table::write_text(&folder.join("fairgame.1"), &page(command, "fairgame")?)?;
     Ok(Verdict::Met)
 }
 
-fn page(command: Command, title: &str) -> Result<String> {
+fn page(command: &Command) -> Result<String> {
     let mut text = Vec::new();
-    clap_mangen::Man::new(command)
-        .title(title)
+    clap_mangen::Man::new(command.clone())
         .render(&mut text)
         .map_err(|error| Error::new(ErrorKind::Io, format!("the page cannot be made: {error}")))?;
     Ok(String::from_utf8_lossy(&text).into_owned())

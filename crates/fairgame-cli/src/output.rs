@@ -1,6 +1,7 @@
 //! Where output goes: data to standard output, all else to standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use fairgame::{Error, ErrorKind, Remedy, Result};
@@ -91,7 +92,8 @@ const STYLE: TableStyle =
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE).set_header(header);
-    if io::stdout().is_terminal() {
+    // A terminal that does not know its width has none to fit into.
+    if io::stdout().is_terminal() && table.width().is_some_and(|width| width >= 20) {
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }
     table
@@ -109,6 +111,37 @@ pub(crate) fn short(number: f64) -> String {
     } else {
         text
     }
+}
+
+/// Refuses to write over what is read, or twice to one place.
+pub(crate) fn check_distinct<'a>(
+    inputs: impl IntoIterator<Item = &'a Path>,
+    outputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<()> {
+    // Of a file that is not there yet, its folder is.
+    let place = |path: &Path| {
+        path.canonicalize().ok().or_else(|| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+            Some(folder.join(path.file_name()?))
+        })
+    };
+    let regular = |path: &&Path| !path.exists() || path.is_file();
+    let mut taken: Vec<(PathBuf, &str)> = Vec::new();
+    for path in inputs.into_iter().filter(regular) {
+        taken.extend(place(path).map(|place| (place, "is read from")));
+    }
+    for path in outputs.into_iter().filter(regular) {
+        let Some(place) = place(path) else { continue };
+        if let Some((_, used)) = taken.iter().find(|(other, _)| *other == place) {
+            let message = format!("the file {used}, and would be written over");
+            return Err(Error::new(ErrorKind::Settings, message)
+                .help("give another name for the output")
+                .at(path.display()));
+        }
+        taken.push((place, "is written already"));
+    }
+    Ok(())
 }
 
 /// So many of a thing.

@@ -1,6 +1,6 @@
 //! `fairgame predict`: decisions of a model, each with its chance.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use fairgame::classifier::{Classifier, Draw, draw_of_text};
@@ -67,6 +67,8 @@ enum OutputFormat {
 
 pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     let format = arguments.format()?;
+    let inputs = arguments.read.data.iter().map(Path::new).chain([arguments.model.as_path()]);
+    output::check_distinct(inputs, arguments.output.as_deref())?;
     let classifier = Classifier::load(&arguments.model)?;
     let rows = arguments.read.read_for(&classifier)?;
     let features = classifier.encoder().encode(&rows)?;
@@ -181,7 +183,7 @@ fn keys(column: &Column) -> Result<Vec<u64>> {
     (0..rows).map(key).collect()
 }
 
-fn write(result: &Table, path: Option<&std::path::Path>, format: OutputFormat) -> Result<()> {
+fn write(result: &Table, path: Option<&Path>, format: OutputFormat) -> Result<()> {
     let Some(path) = path else {
         let text = match format {
             OutputFormat::Jsonl => lines(result),

@@ -91,10 +91,11 @@ impl Observer for Progress {
             if game.turn().is_multiple_of(self.every) {
                 self.bar.set_position(game.turn());
                 let worst = self.constraints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                if worst.is_finite() {
-                    let objective = self.objective;
-                    self.bar.set_message(format!("· objective {objective:.3}, worst {worst:+.3}"));
-                }
+                let objective = self.objective;
+                self.bar.set_message(match worst.is_finite() {
+                    true => format!("· objective {objective:.3}, worst {worst:+.3}"),
+                    false => format!("· objective {objective:.3}"),
+                });
             }
         }
         if ASKED.load(Ordering::Relaxed) > 0 {

@@ -1,5 +1,6 @@
 //! The options of every command that reads data.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use clap::Args;
@@ -65,35 +66,40 @@ pub(crate) struct FormatArguments {
 }
 
 impl ReadArguments {
-    /// Reads the table.
-    pub(crate) fn read(&self) -> Result<Table> {
-        self.read_other(&self.data)
+    /// Reads the table; `missing` is what the settings say stands for a missing value.
+    pub(crate) fn read(&self, missing: &Missing) -> Result<Table> {
+        self.format.read(&self.data, self.format.options(missing))
     }
 
-    /// Reads another table the same way.
-    pub(crate) fn read_other(&self, data: &[String]) -> Result<Table> {
-        self.format.read(data)
+    /// Reads another table that is to be like one that was read.
+    pub(crate) fn read_like(
+        &self,
+        data: &[String],
+        like: &Table,
+        missing: &Missing,
+    ) -> Result<Table> {
+        let expected =
+            like.columns().iter().map(|column| (column.name.clone(), column.values.kind()));
+        let expected = expected.collect();
+        self.format.read(data, ReadOptions { expected, ..self.format.options(missing) })
     }
 
-    /// Reads a table for a classifier: columns are of the kinds that it was trained with, whatever a
-    /// short file makes them look like.
+    /// Reads a table for a classifier: missing values and kinds of columns are what they were in training,
+    /// whatever a short file makes them look like.
     pub(crate) fn read_for(&self, classifier: &Classifier) -> Result<Table> {
-        let sources = self.data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
-        self.format.check()?;
-        let mut options = self.format.options();
-        for (column, kind) in classifier.encoder().kinds() {
-            options.kinds.entry(column).or_insert(kind);
-        }
-        table::read(sources, &options)
+        let kinds = classifier.bound().kinds().into_iter().chain(classifier.encoder().kinds());
+        let expected = kinds.collect();
+        let options = self.format.options(&classifier.missing());
+        self.format.read(&self.data, ReadOptions { expected, ..options })
     }
 }
 
 impl FormatArguments {
     /// Reads a table.
-    pub(crate) fn read(&self, data: &[String]) -> Result<Table> {
+    pub(crate) fn read(&self, data: &[String], options: ReadOptions) -> Result<Table> {
         let sources = data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
         self.check()?;
-        table::read(sources, &self.options())
+        table::read(sources, &options)
     }
 
     fn check(&self) -> Result<()> {
@@ -109,20 +115,26 @@ impl FormatArguments {
         Ok(())
     }
 
-    pub(crate) fn options(&self) -> ReadOptions {
-        let missing = if self.no_standard_missing {
-            Missing::only(Vec::<String>::new())
-        } else {
-            Missing::standard()
+    /// What flags say, beside what the settings say of missing values.
+    pub(crate) fn missing(&self, settings: &Missing) -> Missing {
+        let base = match self.no_standard_missing {
+            true => settings.clone().without_standard(),
+            false => settings.clone(),
         };
+        self.missing.iter().fold(base, |missing, text| missing.and(text))
+    }
+
+    /// How to read, with what the settings say of missing values.
+    pub(crate) fn options(&self, missing: &Missing) -> ReadOptions {
         ReadOptions {
             delimiter: self.delimiter,
             quote: self.quote,
             comment: self.comment,
             header: if self.no_header { Header::Absent } else { Header::Present },
             names: self.names.clone(),
-            missing: self.missing.iter().fold(missing, |missing, text| missing.and(text)),
+            missing: self.missing(missing),
             kinds: self.kinds.iter().cloned().collect(),
+            expected: BTreeMap::new(),
             columns: (!self.columns.is_empty()).then(|| self.columns.clone()),
             drop: self.drop.clone(),
         }

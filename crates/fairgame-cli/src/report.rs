@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fairgame::classifier::Classifier;
-use fairgame::evaluate::{Evaluation, Measurement, RateResult, Verdict as Found};
-use fairgame::train::{Record, RecordedModel, RecordedPart};
+use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement, RateResult, Verdict as Found};
+use fairgame::train::{HAIR, Record, RecordedModel, RecordedPart};
 use fairgame::{Error, ErrorKind, Result, table};
 use fairgame_report as page;
 use serde_json::json;
@@ -47,6 +47,8 @@ pub(crate) fn run(arguments: &Report) -> Result<Verdict> {
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
         models.push((name.into_owned(), classifier));
     }
+    let inputs = arguments.models.iter().map(PathBuf::as_path);
+    output::check_distinct(inputs, [arguments.output.as_path()])?;
     write(&models, &arguments.output)?;
     if arguments.json {
         output::print_json(&json!({
@@ -87,9 +89,9 @@ fn model(name: &str, classifier: &Classifier, record: &Record) -> page::Model {
     };
     page::Model {
         name: name.to_owned(),
-        verdict: last.map_or(page::Verdict::Undecided, |part| verdict(part.evaluation.verdict)),
+        verdict: last.map_or(page::Verdict::Undecided, carried_over),
         words: last.map_or(String::new(), words),
-        confidence: last.map(|part| part.evaluation.confidence),
+        confidence: last.filter(|last| last.part == "test").map(|last| last.evaluation.confidence),
         samples: record
             .parts
             .iter()
@@ -133,15 +135,33 @@ fn verdict(found: Found) -> page::Verdict {
     }
 }
 
+/// What the last part says of new rows. Those that a classifier was chosen on say nothing good of it.
+fn carried_over(last: &RecordedPart) -> page::Verdict {
+    match (last.part.as_str(), last.evaluation.verdict) {
+        ("test", found) => verdict(found),
+        (_, Found::Violated) => page::Verdict::Violated,
+        _ => page::Verdict::Undecided,
+    }
+}
+
 fn words(part: &RecordedPart) -> String {
     let RecordedPart { part, evaluation, .. } = part;
     let rows = output::count(evaluation.rows, "row");
-    let sure = 100.0 * evaluation.confidence;
+    let sure = output::short(100.0 * evaluation.confidence);
     let on = match part.as_str() {
         "test" => "rows that the training never saw",
         "val" => "the rows that the constraints were enforced on",
         _ => "the rows that it learnt from",
     };
+    if part != "test" {
+        let value = |one: &ConstraintResult| one.measurement.estimate().map(|found| found.value);
+        let met = evaluation.constraints.iter().all(|one| value(one).is_some_and(|x| x <= HAIR));
+        let all = if met { "all" } else { "not all" };
+        return format!(
+            "On {rows}, {on}, {all} constraints are met. There were no test rows: what is met on rows that a \
+             classifier was made from may not be on new ones, and the intervals here are too hopeful."
+        );
+    }
     let what = match evaluation.verdict {
         Found::Met => "all constraints are met",
         Found::Violated => "a constraint is violated",
@@ -152,9 +172,14 @@ fn words(part: &RecordedPart) -> String {
 
 /// What each part has of something.
 fn on<T>(record: &Record, pick: impl Fn(&Evaluation) -> Option<T>) -> page::On<T> {
+    on_parts(record, |_, found| pick(found))
+}
+
+/// The same, for what depends on which part it is.
+fn on_parts<T>(record: &Record, pick: impl Fn(&str, &Evaluation) -> Option<T>) -> page::On<T> {
     let mut all = page::On::default();
     for part in &record.parts {
-        let value = pick(&part.evaluation);
+        let value = pick(&part.part, &part.evaluation);
         match part.part.as_str() {
             "train" => all.train = value,
             "val" => all.val = value,
@@ -164,6 +189,7 @@ fn on<T>(record: &Record, pick: impl Fn(&Evaluation) -> Option<T>) -> page::On<T
     all
 }
 
+/// The verdict is only given on test rows; on others, the value says whether the loss is met there.
 fn measured(measurement: &Measurement, found: Option<Found>) -> page::Measured {
     let estimate = measurement.estimate();
     page::Measured {
@@ -183,31 +209,28 @@ fn rates(found: &Evaluation, place: usize) -> &[RateResult] {
 
 fn constraints(record: &Record) -> Vec<page::Constraint> {
     let Some(last) = record.parts.last() else { return Vec::new() };
-    let constraint =
-        |(place, one): (usize, &fairgame::evaluate::ConstraintResult)| page::Constraint {
-            text: one.name.clone(),
-            on: on(record, |found| {
-                found
-                    .constraints
-                    .get(place)
-                    .map(|one| measured(&one.measurement, Some(one.verdict)))
-            }),
-            rates: one
-                .rates
-                .iter()
-                .enumerate()
-                .map(|(at, rate)| page::Rate {
-                    text: rate.text.clone(),
-                    on: on(record, |found| {
-                        rates(found, place).get(at).map(|rate| {
-                            let page::Measured { value, interval, .. } =
-                                measured(&rate.measurement, None);
-                            page::Estimate { value, interval, rows: Some(rate.rows as u64) }
-                        })
-                    }),
-                })
-                .collect(),
-        };
+    let constraint = |(place, one): (usize, &ConstraintResult)| page::Constraint {
+        text: one.name.clone(),
+        on: on_parts(record, |part, found| {
+            let one = found.constraints.get(place)?;
+            Some(measured(&one.measurement, (part == "test").then_some(one.verdict)))
+        }),
+        rates: one
+            .rates
+            .iter()
+            .enumerate()
+            .map(|(at, rate)| page::Rate {
+                text: rate.text.clone(),
+                on: on(record, |found| {
+                    rates(found, place).get(at).map(|rate| {
+                        let page::Measured { value, interval, .. } =
+                            measured(&rate.measurement, None);
+                        page::Estimate { value, interval, rows: Some(rate.rows as u64) }
+                    })
+                }),
+            })
+            .collect(),
+    };
     last.evaluation.constraints.iter().enumerate().map(constraint).collect()
 }
 

@@ -1,15 +1,18 @@
 //! `fairgame train`: data and a policy in, a classifier out.
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
 use comfy_table::CellAlignment;
-use fairgame::classifier::{Classifier, Draw};
+use fairgame::algorithm::Algorithm;
+use fairgame::classifier::Classifier;
+use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement};
 use fairgame::game::Ending;
 use fairgame::observe::Checkpoint;
 use fairgame::table::Table;
-use fairgame::train::{Data, RecordedPart, Spec, Trained, WeightedRows};
+use fairgame::train::{Data, HAIR, RecordedPart, Spec, Trained, Warning, WeightedRows};
 use fairgame::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde_json::json;
@@ -106,63 +109,64 @@ struct SplitArguments {
 /// What a classifier is like on some rows.
 #[derive(Debug, Serialize)]
 pub(crate) struct Measured {
-    pub(crate) rows: usize,
+    rows: usize,
     /// The share of rows decided wrongly, whatever the objective is.
-    pub(crate) error: f64,
-    pub(crate) objective: f64,
-    pub(crate) positive_rate: f64,
-    pub(crate) constraints: Vec<ConstraintValue>,
+    pub(crate) error: Option<f64>,
+    objective: Option<f64>,
+    positive_rate: Option<f64>,
+    constraints: Vec<ConstraintValue>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct ConstraintValue {
-    pub(crate) name: String,
-    /// Met where it is at most 0.
-    pub(crate) value: f64,
+struct ConstraintValue {
+    name: String,
+    /// Met where it is at most 0; `None` where there is nothing to measure.
+    value: Option<f64>,
     /// How far it is missed.
-    pub(crate) violation: f64,
+    violation: Option<f64>,
+    /// Why there is nothing to measure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
-/// Less than this is rounding.
-const HAIR: f64 = 1e-6;
+impl ConstraintValue {
+    /// Whether it is met on these rows.
+    fn is_met(&self) -> bool {
+        self.value.is_some_and(|value| value <= HAIR)
+    }
+}
 
 impl Measured {
-    pub(crate) fn of(classifier: &Classifier, rows: &WeightedRows, threads: usize) -> Result<Self> {
-        let WeightedRows { table, weights } = rows;
-        let features = classifier.encoder().encode(table)?;
-        let compiled = classifier.bound().compile(table, weights.as_deref())?;
-        let tally = classifier.tally(&features, &compiled, weights.as_deref(), threads)?;
-        let losses = compiled.losses().exact(&tally);
-        let labels = classifier.bound().label().evaluate(table)?;
-        let predictions = classifier.predict(&features, Draw::Features)?;
-        let (mut wrong, mut positive, mut total) = (0.0, 0.0, 0.0);
-        for (row, (prediction, label)) in predictions.iter().zip(labels).enumerate() {
-            let weight = weights.as_ref().map_or(1.0, |weights| f64::from(weights[row]));
-            let chance = prediction.probability;
-            wrong += weight * if label { 1.0 - chance } else { chance };
-            positive += weight * chance;
-            total += weight;
-        }
-        let named = classifier.bound().constraints().iter().zip(&losses.constraints);
-        let constraint = |(constraint, &value): (&fairgame::rate::BoundConstraint, &f64)| {
-            let name = constraint.name().to_owned();
-            ConstraintValue { name, value, violation: value.max(0.0) }
+    pub(crate) fn of(evaluation: &Evaluation) -> Self {
+        let value = |measurement: &Measurement| measurement.estimate().map(|found| found.value);
+        let constraint = |one: &ConstraintResult| ConstraintValue {
+            name: one.name.clone(),
+            value: value(&one.measurement),
+            violation: value(&one.measurement).map(|value| value.max(0.0)),
+            reason: one.measurement.reason().map(str::to_owned),
         };
-        Ok(Measured {
-            rows: table.rows(),
-            error: wrong / total,
-            objective: losses.objective,
-            positive_rate: positive / total,
-            constraints: named.map(constraint).collect(),
-        })
+        Measured {
+            rows: evaluation.rows,
+            error: evaluation.error,
+            objective: value(&evaluation.objective.measurement),
+            positive_rate: evaluation.positive_rate,
+            constraints: evaluation.constraints.iter().map(constraint).collect(),
+        }
     }
 
-    pub(crate) fn worst(&self) -> f64 {
-        self.constraints.iter().map(|one| one.value).fold(f64::NEG_INFINITY, f64::max)
+    /// The constraint that is farthest from being met, of those that can be measured.
+    fn worst(&self) -> Option<&ConstraintValue> {
+        let measured = self.constraints.iter().filter(|one| one.value.is_some());
+        measured.max_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(Ordering::Equal))
     }
 
-    pub(crate) fn is_met(&self) -> bool {
-        self.constraints.iter().all(|one| one.value <= HAIR)
+    /// The largest loss; NaN where there is none.
+    pub(crate) fn worst_value(&self) -> f64 {
+        self.worst().and_then(|worst| worst.value).unwrap_or(f64::NAN)
+    }
+
+    fn is_met(&self) -> bool {
+        self.constraints.iter().all(ConstraintValue::is_met)
     }
 }
 
@@ -172,7 +176,18 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
         output::print(&policy::printed(&spec)?)?;
         return Ok(Verdict::Met);
     }
-    for path in arguments.output.iter().chain(&arguments.report) {
+    let outputs = || arguments.output.iter().chain(&arguments.report).map(PathBuf::as_path);
+    let split = &arguments.split;
+    let data = arguments.read.data.iter().chain(&split.validation).chain(&split.test);
+    if data.clone().filter(|name| *name == "-").count() > 1 {
+        let message = "standard input is to be read more than once";
+        return Err(
+            Error::new(ErrorKind::Settings, message).help("write one of the tables to a file")
+        );
+    }
+    let inputs = data.map(Path::new).chain(arguments.policy.file());
+    output::check_distinct(inputs, outputs())?;
+    for path in outputs() {
         check_writable(path)?;
     }
     let threads = arguments.threads.unwrap_or_else(output::threads).max(1);
@@ -207,52 +222,56 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
             checkpoint.save(&game)?;
         }
         if game.kept().moments.is_empty() {
-            return Err(Error::new(ErrorKind::Settings, "stopped before any model was kept"));
+            output::warning("stopped before any model was kept: there is no result");
+            return Ok(Verdict::Interrupted);
         }
     }
     let mut trained = training.finish(&game, threads)?;
     let seconds = start.elapsed().as_secs_f64();
 
-    let measure = |rows: &WeightedRows| Measured::of(&trained.classifier, rows, threads);
-    let result = TrainResult {
-        seconds,
-        stopped_early: ending == Ending::Stopped,
-        train: measure(&sheets.train)?,
-        val: sheets.val.as_ref().map(measure).transpose()?,
-        test: sheets.test.as_ref().map(measure).transpose()?,
-    };
     let parts = sheets.parts().into_iter().map(|(part, source, rows)| {
         let weights = rows.weights.as_deref();
         let evaluation = trained.classifier.evaluate(&rows.table, weights, CONFIDENCE)?;
         Ok(RecordedPart { part: part.to_owned(), source: source.to_owned(), evaluation })
     });
-    let record = trained.record(parts.collect::<Result<_>>()?);
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let part = |name: &str| {
+        let found = parts.iter().find(|part| part.part == name);
+        found.map(|part| Measured::of(&part.evaluation))
+    };
+    let result = TrainResult {
+        seconds,
+        stopped_early: ending == Ending::Stopped,
+        enforced: !matches!(spec.algorithm, Algorithm::Unconstrained(_)),
+        train: part("train").unwrap_or_else(|| Measured::of(&parts[0].evaluation)),
+        val: part("val"),
+        test: part("test"),
+    };
+    if progress.was_stopped() {
+        trained.warnings.push(Warning::Stopped { turn: game.turn(), turns: game.turns() });
+    }
+    let record = trained.record(parts);
     trained.classifier.keep_record(&record)?;
+    let warnings: Vec<String> = trained.warnings.iter().map(ToString::to_string).collect();
     if let Some(path) = &arguments.output {
         save(&trained.classifier, path)?;
     }
-    if let Some(path) = &arguments.report {
+    let reported = arguments.report.as_ref().map_or(Ok(()), |path| {
         let name = arguments.output.as_deref().and_then(Path::file_stem);
         let name = name.map_or("model".into(), |name| name.to_string_lossy());
-        report::write(&[(name.into_owned(), trained.classifier.clone())], path)?;
-    }
-    let mut warnings: Vec<String> = trained.warnings.iter().map(ToString::to_string).collect();
-    if progress.was_stopped() {
-        warnings.push(format!(
-            "stopped at turn {} of {}: the model is made of what was kept until then",
-            game.turn(),
-            game.turns()
-        ));
-    }
-    result.print(arguments, &trained, &warnings)?;
+        report::write(&[(name.into_owned(), trained.classifier.clone())], path)
+    });
+    result.print(arguments, &trained, &warnings, reported.is_ok())?;
+    // The result is there, whatever became of the page.
+    reported?;
     if progress.was_stopped() {
         return Ok(Verdict::Interrupted);
     }
-    Ok(if result.enforced().is_met() { Verdict::Met } else { Verdict::Violated })
+    Ok(if result.on_enforced().is_met() { Verdict::Met } else { Verdict::Violated })
 }
 
-/// How sure the verdicts of the record are, all together.
-const CONFIDENCE: f64 = 0.95;
+/// How sure the verdicts of a record are, all together.
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// The rows of each part, and where those are from that have a source of their own.
 struct Sheets {
@@ -289,20 +308,27 @@ impl Train {
         if let Some(fraction) = split.test_fraction {
             more.push(("test_fraction", fraction.into()));
         }
-        self.policy.spec(&more)
+        let mut spec = self.policy.spec(&more)?;
+        // A model remembers them, and reads the rows it is to decide as it read those it learnt from.
+        spec.missing = self.read.format.missing(&spec.missing);
+        Ok(spec)
     }
 
     /// Reads the data, and divides what is to be divided.
     fn sheets(&self, spec: &Spec) -> Result<Sheets> {
+        let all = self.read.read(&spec.missing)?;
         let read = |data: &[String]| -> Result<Option<Table>> {
-            if data.is_empty() { Ok(None) } else { self.read.read_other(data).map(Some) }
+            match data {
+                [] => Ok(None),
+                data => self.read.read_like(data, &all, &spec.missing).map(Some),
+            }
         };
         let (val, test) = (read(&self.split.validation)?, read(&self.split.test)?);
         let mut spec = spec.clone();
         if test.is_some() {
             spec.test_fraction = 0.0;
         }
-        let divided = spec.divide(self.read.read()?, val.is_some())?;
+        let divided = spec.divide(all, val.is_some())?;
         let rows = |table: Option<Table>| table.map(|table| spec.rows(table)).transpose();
         let own = self.read.data.join(", ");
         let source = |data: &[String]| match data {
@@ -391,14 +417,16 @@ fn save(classifier: &Classifier, path: &Path) -> Result<()> {
 struct TrainResult {
     seconds: f64,
     stopped_early: bool,
+    /// Whether anyone enforced the constraints.
+    enforced: bool,
     train: Measured,
     val: Option<Measured>,
     test: Option<Measured>,
 }
 
 impl TrainResult {
-    /// On the rows that the constraints were enforced on.
-    fn enforced(&self) -> &Measured {
+    /// On the rows that the constraints were enforced on, or would have been.
+    fn on_enforced(&self) -> &Measured {
         self.val.as_ref().unwrap_or(&self.train)
     }
 
@@ -412,7 +440,14 @@ impl TrainResult {
         parts.into_iter().filter_map(|(name, part)| part.map(|part| (name, part))).collect()
     }
 
-    fn print(&self, arguments: &Train, trained: &Trained, warnings: &[String]) -> Result<()> {
+    fn print(
+        &self,
+        arguments: &Train,
+        trained: &Trained,
+        warnings: &[String],
+        reported: bool,
+    ) -> Result<()> {
+        let report = arguments.report.as_ref().filter(|_| reported);
         if arguments.json {
             let part = |part: &Option<Measured>| serde_json::to_value(part).unwrap_or_default();
             let members: Vec<_> = trained
@@ -429,14 +464,14 @@ impl TrainResult {
                 "train": self.train,
                 "val": part(&self.val),
                 "test": part(&self.test),
-                "met": self.enforced().is_met(),
+                "met": self.on_enforced().is_met(),
                 "mixture": members,
                 "mean_lambda": {
                     "objective": trained.mean_lambda.objective,
                     "constraints": trained.mean_lambda.constraints,
                 },
                 "model": arguments.output,
-                "report": arguments.report,
+                "report": report,
                 "warnings": warnings,
             }));
         }
@@ -449,12 +484,18 @@ impl TrainResult {
             table.add_row(std::iter::once(name).chain(parts.iter().map(|(_, part)| cell(part))));
         };
         row("rows".to_owned(), &|part| part.rows.to_string());
-        row("error".to_owned(), &|part| format!("{:.4}", part.error));
-        row("objective".to_owned(), &|part| format!("{:.4}", part.objective));
+        let number = |number: Option<f64>| number.map_or("–".to_owned(), |x| format!("{x:.4}"));
+        row("error".to_owned(), &|part| number(part.error));
+        row("objective".to_owned(), &|part| number(part.objective));
         for (i, one) in self.train.constraints.iter().enumerate() {
             row(plain(&one.name), &|part| {
-                let value = part.constraints[i].value;
-                format!("{value:+.4} {}", if value <= HAIR { "met" } else { "violated" })
+                let one = &part.constraints[i];
+                match one.value {
+                    Some(value) => {
+                        format!("{value:+.4} {}", if one.is_met() { "met" } else { "violated" })
+                    }
+                    None => "nothing to measure".to_owned(),
+                }
             });
         }
         for column in 1..header.len() {
@@ -467,7 +508,7 @@ impl TrainResult {
         if let Some(path) = &arguments.output {
             text += &format!("The model is in {}.\n", path.display());
         }
-        if let Some(path) = &arguments.report {
+        if let Some(path) = report {
             text += &format!("The report is in {}.\n", path.display());
         }
         output::print(&text)
@@ -475,7 +516,7 @@ impl TrainResult {
 
     /// What was reached, in plain words.
     fn words(&self, trained: &Trained) -> String {
-        let enforced = self.enforced();
+        let enforced = self.on_enforced();
         let members = trained.classifier.members().len();
         let models = output::count(members, "model");
         let mut text = format!(
@@ -488,27 +529,41 @@ impl TrainResult {
             return text;
         }
         let on = if self.val.is_some() { "the validation rows" } else { "the training rows" };
-        text += &match enforced.is_met() {
-            true => format!("All constraints are met on {on}, where they were enforced"),
-            false => format!("Not all constraints are met on {on}, where they were enforced"),
+        let all = if enforced.is_met() { "All" } else { "Not all" };
+        let how = match self.enforced {
+            true => "where they were enforced",
+            false => "though nothing enforced them",
         };
-        let worst = enforced.constraints.iter().max_by(|a, b| a.value.total_cmp(&b.value));
-        if let Some(worst) = worst {
-            text += &format!(
-                "; the one that binds is `{}` ({:+.4}).\n",
-                plain(&worst.name),
-                worst.value
-            );
+        text += &format!("{all} constraints are met on {on}, {how}");
+        if let Some((worst, value)) = enforced.worst().and_then(|one| Some((one, one.value?))) {
+            let place = match value {
+                value if value > HAIR => "the worst is",
+                value if value < -HAIR => "the nearest to its bound is",
+                _ => "the one that binds is",
+            };
+            text += &format!("; {place} `{}` ({value:+.4})", plain(&worst.name));
         }
-        match &self.test {
-            Some(test) if test.is_met() => text += "On the test rows all are met.\n",
-            Some(test) => {
-                text += &format!("On the test rows the worst is off by {:.4}.\n", test.worst());
-            }
-            None => {
-                text += "There are no test rows (--test, --test-fraction) to see how they carry over.\n";
+        text += ".\n";
+        let Some(test) = &self.test else {
+            text +=
+                "There are no test rows (--test, --test-fraction) to see how they carry over.\n";
+            return text;
+        };
+        for one in &test.constraints {
+            if let Some(reason) = &one.reason {
+                text += &format!(
+                    "On the test rows, `{}` cannot be told: {reason}.\n",
+                    plain(&one.name)
+                );
             }
         }
+        text += &match test.worst() {
+            _ if test.is_met() => "On the test rows all are met.\n".to_owned(),
+            Some(worst) if !worst.is_met() => {
+                format!("On the test rows the worst is off by {:.4}.\n", test.worst_value())
+            }
+            _ => "On the test rows all that can be told are met.\n".to_owned(),
+        };
         text
     }
 }

@@ -60,6 +60,12 @@ fn json_is_as_documented() {
     };
     let folder = Folder::with("people.csv", people(0));
     folder.write("new.csv", people(300));
+    let none_of_b: String = people(0)
+        .lines()
+        .filter(|line| !line.contains(",b,"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    folder.write("a.csv", none_of_b);
     let label = ["--label", "hired == \"yes\"", "--constraint", "recall(each group) >= 0.9"];
     let train = [&["train", "people.csv", "--ignore", "id", "--json"], &label[..]].concat();
     let whole =
@@ -73,7 +79,9 @@ fn json_is_as_documented() {
             [&train[..], &["--one-dataset", "--turns", "1", "--constraint", "fpr() <= 0.01"]]
                 .concat(),
         ),
+        ("train", [&train[..], &["--turns", "20", "--test", "a.csv"]].concat()),
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "new.csv", "--json"]),
+        ("evaluate, audit", vec!["evaluate", "m.safetensors", "people.csv", "--json"]),
         ("evaluate, audit", [&audit, &label[..]].concat()),
         ("predict", vec!["predict", "m.safetensors", "new.csv", "-o", "p.csv", "--json"]),
         ("report", vec!["report", "m.safetensors", "-o", "r.html", "--json"]),

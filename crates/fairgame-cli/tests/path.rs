@@ -547,13 +547,16 @@ fn mistakes() {
         (train(&["--policy", "policy.toml", "--set", "model"]), "--set"),
         (train(&["--policy", "policy.toml", "--set", "sed = 3"]), "sed"),
         (train(&["--policy", "policy.toml", "--constraint", "recal() >= 0.9"]), "recall"),
-        (train(&["--policy", "policy.toml", "--constraint", "tpr(grup == \"a\") >= 0.9"]), "group"),
+        (
+            train(&["--policy", "policy.toml", "--constraint", "tpr(grup == \"a\") >= 0.9"]),
+            "did you mean `group`",
+        ),
         (
             train(&["--policy", "policy.toml", "--constraint", "tpr(group == \"c\") >= 0.9"]),
             "group",
         ),
         (train(&["--policy", "policy.toml", "--constraint", "accuracy() >= 1.1"]), "no classifier"),
-        (train(&["--policy", "policy.toml", "--weight", "wieght"]), "weight"),
+        (train(&["--policy", "policy.toml", "--weight", "wieght"]), "did you mean `weight`"),
         (train(&["--policy", "policy.toml", "--weight", "city"]), "category"),
         (train(&["--policy", "policy.toml", "--turns", "0"]), "above 0"),
         (train(&["--policy", "policy.toml", "--batch", "0"]), "above 0"),
@@ -561,7 +564,7 @@ fn mistakes() {
         (train(&["--policy", "policy.toml", "--units", "5"]), "mlp"),
         (train(&["--policy", "policy.toml", "--model", "mlp", "--units", "0"]), "unit"),
         (train(&["--policy", "policy.toml", "--keep", "some"]), "every"),
-        (train(&["--policy", "policy.toml", "--keep", "0"]), "keep"),
+        (train(&["--policy", "policy.toml", "--keep", "0"]), "nothing to select from"),
         (train(&["--policy", "policy.toml", "--epsilon", "0.1"]), "epsilon"),
         (train(&["--policy", "policy.toml", "--algorithm", "discrete"]), "radius"),
         (train(&["--policy", "policy.toml", "--algorithm", "continuous"]), "convex"),
@@ -583,7 +586,7 @@ fn mistakes() {
         (vec!["evaluate", "m.safetensors", "new.csv", "--weight", "hired"], "weight"),
         (vec!["predict", "m.safetensors", "texts.csv"], "column"),
         (vec!["predict", "m.safetensors", "new.csv", "-o", "out.xyz"], "format"),
-        (vec!["predict", "m.safetensors", "new.csv", "--id", "di"], "id"),
+        (vec!["predict", "m.safetensors", "new.csv", "--id", "di"], "did you mean `id`"),
         (vec!["predict", "m.safetensors", "new.csv", "--format", "parquet"], "standard output"),
         ([&["audit", "texts.csv", "--prediction", "decision"], &label[..]].concat(), "decision =="),
         ([&["audit", "texts.csv", "--prediction", "decison"], &label[..]].concat(), "decision"),
@@ -603,6 +606,8 @@ fn mistakes() {
             run.stderr.contains("error: ") && run.stderr.contains(wanted),
             "{arguments:?}: {run:?}"
         );
+        let errors = run.stderr.lines().filter(|line| line.starts_with("error: ")).count();
+        assert_eq!(errors, 1, "{arguments:?}: {run:?}");
         assert!(!run.stderr.contains("panicked"), "{arguments:?}: {run:?}");
     }
     assert_eq!(folder.listing(), before, "no file was left behind");

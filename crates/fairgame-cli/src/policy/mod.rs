@@ -99,6 +99,11 @@ pub(crate) struct PolicyArguments {
 }
 
 impl PolicyArguments {
+    /// The policy file, if there is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.problem.policy.as_deref().filter(|name| !name.starts_with('@')).map(Path::new)
+    }
+
     /// ε, if a flag gives it.
     pub(crate) fn epsilon(&self) -> Option<f64> {
         self.learning.epsilon

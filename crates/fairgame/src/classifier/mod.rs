@@ -7,6 +7,7 @@
 mod decide;
 mod file;
 mod iterates;
+mod seen;
 mod select;
 mod shrink;
 
@@ -14,6 +15,8 @@ use serde::{Deserialize, Serialize};
 
 pub use decide::{Draw, Prediction, draw_of_text};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
+pub use seen::Seen;
+pub(crate) use seen::sketch;
 pub use select::{Selected, Selection, ShrinkSpec};
 pub use shrink::{Epsilon, Shrunk, shrink};
 
@@ -21,7 +24,7 @@ use crate::encode::{Encoder, Features};
 use crate::model::{AnyModel, Model};
 use crate::rate::{Bound, Compiled, LossValues, Surrogate, Tally, Weighted};
 use crate::sample::{Batch, Sample, Work};
-use crate::table::Table;
+use crate::table::{Missing, Table};
 use crate::{Error, ErrorKind, Result};
 
 /// A stochastic classifier and all that is needed to use it.
@@ -92,6 +95,8 @@ pub struct Fingerprint {
     pub rows: usize,
     /// SHA-256 of features, cells and weights.
     pub sha256: String,
+    /// Hashes of a few rows that no other row was like, to know them again.
+    pub sketch: Vec<u64>,
 }
 
 impl Classifier {
@@ -139,6 +144,12 @@ impl Classifier {
     /// The family of the models.
     pub fn model(&self) -> &AnyModel {
         &self.model
+    }
+
+    /// What stood for a missing value in the files that it was made from.
+    pub fn missing(&self) -> Missing {
+        let said = self.provenance.settings.get("missing").cloned();
+        said.and_then(|said| serde_json::from_value(said).ok()).unwrap_or_default()
     }
 
     /// Where it comes from.

@@ -129,6 +129,10 @@ pub struct Evaluation {
     pub rows: usize,
     /// How likely the intervals of all constraints are right together.
     pub confidence: f64,
+    /// The share of them, by weight, that are decided wrongly, whatever the objective is; `None` of no rows.
+    pub error: Option<f64>,
+    /// The share that are decided positive.
+    pub positive_rate: Option<f64>,
     /// The objective.
     pub objective: ObjectiveResult,
     /// The constraints, in the order of the problem.
@@ -265,7 +269,7 @@ impl fmt::Display for Verdict {
 ///
 /// # Errors
 /// If there is not one decision a row, or one weight; if a probability is not between 0 and 1, a weight is
-/// negative, or `confidence` is not between 0 and 1; or if the table lacks a column of the problem.
+/// negative, or `confidence` is below 0.5 or not below 1; or if the table lacks a column of the problem.
 pub fn evaluate(
     bound: &Bound,
     table: &Table,
@@ -273,12 +277,22 @@ pub fn evaluate(
     decisions: Decisions<'_>,
     confidence: f64,
 ) -> Result<Evaluation> {
-    if !(confidence > 0.0 && confidence < 1.0) {
-        let message = format!("the confidence is {confidence}, which is not between 0 and 1");
+    if !(0.5..1.0).contains(&confidence) {
+        let message = format!("the confidence is {confidence}, which is not between 0.5 and 1");
         return Err(Error::new(ErrorKind::Settings, message).help("0.95 is a usual one"));
     }
     decisions.check(table.rows())?;
     let measures = bound.measures(table, weights)?;
+    let labels = bound.label().evaluate(table)?;
+    let (mut wrong, mut positive, mut total) = (0.0, 0.0, 0.0);
+    for (row, label) in labels.into_iter().enumerate() {
+        let weight = weights.map_or(1.0, |weights| f64::from(weights[row]));
+        let chance = decisions.probability(row);
+        wrong += weight * if label { 1.0 - chance } else { chance };
+        positive += weight * chance;
+        total += weight;
+    }
+    let share = |sum: f64| (total > 0.0).then(|| sum / total);
     let counts = &mut Counts::new(&measures, weights, decisions);
     let alpha = 1.0 - confidence;
     let each = alpha / bound.constraints().len().max(1) as f64;
@@ -310,7 +324,15 @@ pub fn evaluate(
         })
         .collect();
     let verdict = Verdict::of(constraints.iter().map(|constraint| constraint.verdict));
-    Ok(Evaluation { rows: table.rows(), confidence, objective, constraints, verdict })
+    Ok(Evaluation {
+        rows: table.rows(),
+        confidence,
+        error: share(wrong),
+        positive_rate: share(positive),
+        objective,
+        constraints,
+        verdict,
+    })
 }
 
 impl Classifier {

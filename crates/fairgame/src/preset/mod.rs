@@ -58,6 +58,8 @@ pub const PAPER: [Preset; 3] = [
 pub struct Prepared {
     /// The policy of the same name, bound to the training rows.
     pub bound: Bound,
+    /// How columns become features.
+    pub spec: EncoderSpec,
     /// Fitted on the training rows.
     pub encoder: Encoder,
     /// What fitting it found.
@@ -142,7 +144,7 @@ impl Preset {
             Ok(Part { table, label, features })
         };
         let (train, test) = (part(train)?, part(test)?);
-        Ok(Prepared { bound, encoder, notices, train, test })
+        Ok(Prepared { bound, spec: recipe.encoder, encoder, notices, train, test })
     }
 }
 

@@ -1,15 +1,16 @@
 //! A problem bound to a training table: quantiles frozen, `each` spelt out, names checked.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::compile::Compiled;
 use super::each::eaches;
 use super::frozen::{Frozen, FrozenConstraint};
 use super::language::{Expression, Inequality, Relation, Sign, Span, Statement};
-use super::linear::{self, Form, Written};
+use super::linear::{self, Form, Measure, Written};
 use super::lower::Lowering;
 use super::problem::{Notice, Problem, Source};
-use crate::table::{Predicate, Table};
+use crate::table::{Kind, Predicate, Table};
 use crate::{Error, ErrorKind, Result};
 
 /// A problem whose meaning no later table can change.
@@ -122,6 +123,36 @@ impl Bound {
     /// The condition that makes a row positive.
     pub fn label(&self) -> &Predicate {
         &self.label
+    }
+
+    /// The columns that label and groups look at, and their kinds.
+    ///
+    /// Give them to [`ReadOptions::kinds`](crate::table::ReadOptions::kinds) when reading a table to evaluate:
+    /// in another file, the codes of a group may happen to look like numbers.
+    pub fn kinds(&self) -> BTreeMap<String, Kind> {
+        let forms =
+            std::iter::once(&self.objective.0).chain(self.constraints.iter().map(|one| &one.form));
+        let atoms = forms.flat_map(|form| form.terms.iter().map(|(_, atom)| atom));
+        let predicates = atoms.flat_map(|atom| {
+            let old = match &atom.measure {
+                Measure::Churn(old) => Some(old),
+                _ => None,
+            };
+            atom.group.iter().chain(old)
+        });
+        let all = std::iter::once(&self.label).chain(predicates);
+        all.flat_map(Predicate::kinds).map(|(column, kind)| (column.to_owned(), kind)).collect()
+    }
+
+    /// How many rows of a table have no label: they count as negative.
+    ///
+    /// # Errors
+    /// If a column of the label is not there.
+    pub fn missing_labels(&self, table: &Table) -> Result<usize> {
+        let columns = self.label.columns();
+        let columns = columns.iter().map(|name| table.column(name)).collect::<Result<Vec<_>>>()?;
+        let missing = |row: &usize| columns.iter().any(|column| column.values.is_missing(*row));
+        Ok((0..table.rows()).filter(missing).count())
     }
 
     /// The objective in the language.

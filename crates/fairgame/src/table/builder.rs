@@ -116,7 +116,8 @@ impl TableBuilder {
         self.columns = kept
             .into_iter()
             .map(|name| {
-                let kind = options.kinds.get(&name).copied();
+                let kind =
+                    options.kinds.get(&name).or_else(|| options.expected.get(&name)).copied();
                 ColumnBuilder::new(name, kind)
             })
             .collect();

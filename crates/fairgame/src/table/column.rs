@@ -118,6 +118,18 @@ impl Values {
         }
     }
 
+    /// Whether a row has no value.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn is_missing(&self, row: usize) -> bool {
+        match self {
+            Values::Number(numbers) => numbers[row].is_nan(),
+            Values::Category(category) => category.codes[row] == MISSING,
+            Values::Boolean(truths) => truths[row].is_none(),
+        }
+    }
+
     /// How many rows are missing.
     pub fn missing(&self) -> usize {
         match self {

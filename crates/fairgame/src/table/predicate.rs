@@ -1,6 +1,6 @@
 //! Predicates over rows: labels, groups and filters.
 
-use super::{Column, MISSING, Table, Values, quantile};
+use super::{Column, Kind, MISSING, Table, Values, quantile};
 use crate::{Error, ErrorKind, Result};
 
 /// A condition that each row of a table meets or does not.
@@ -92,6 +92,15 @@ pub enum Value {
 }
 
 impl Value {
+    /// What a column is that it can be compared with.
+    fn kind(&self) -> Kind {
+        match self {
+            Value::Number(_) | Value::Quantile { .. } => Kind::Number,
+            Value::Text(_) => Kind::Category,
+            Value::Boolean(_) => Kind::Boolean,
+        }
+    }
+
     /// The value, with a quantile replaced by its number on `train`.
     pub(crate) fn freeze(&self, train: &Table) -> Result<Value> {
         let Value::Quantile { column, level } = self else { return Ok(self.clone()) };
@@ -141,6 +150,25 @@ impl Predicate {
                     }
                 }
                 Predicate::And(all) | Predicate::Or(all) => parts.extend(all.iter().rev()),
+                Predicate::Not(part) => parts.push(part),
+            }
+        }
+        found
+    }
+
+    /// The columns it looks at, and the kinds that they must be of to be compared with its values.
+    pub(crate) fn kinds(&self) -> Vec<(&str, Kind)> {
+        let mut found = Vec::new();
+        let mut parts = vec![self];
+        while let Some(part) = parts.pop() {
+            match part {
+                Predicate::Compare { column, value, .. } => {
+                    found.push((column.as_str(), value.kind()))
+                }
+                Predicate::In { column, values } => {
+                    found.extend(values.iter().map(|value| (column.as_str(), value.kind())));
+                }
+                Predicate::And(all) | Predicate::Or(all) => parts.extend(all),
                 Predicate::Not(part) => parts.push(part),
             }
         }

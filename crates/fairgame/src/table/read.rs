@@ -81,6 +81,9 @@ pub struct ReadOptions {
     pub missing: Missing,
     /// The kinds of columns that content should not decide.
     pub kinds: BTreeMap<String, Kind>,
+    /// The same, of columns that need not be there: those of another table, as a rule, that this one is to be
+    /// like.
+    pub expected: BTreeMap<String, Kind>,
     /// The columns to read; `None` reads all.
     pub columns: Option<Vec<String>>,
     /// The columns to leave out.
@@ -97,6 +100,7 @@ impl Default for ReadOptions {
             names: None,
             missing: Missing::standard(),
             kinds: BTreeMap::new(),
+            expected: BTreeMap::new(),
             columns: None,
             drop: Vec::new(),
         }

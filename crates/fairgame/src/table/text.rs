@@ -1,5 +1,7 @@
 //! What a text means: missing, a number, a truth value.
 
+use serde::{Deserialize, Serialize};
+
 /// Which texts and numbers stand for a missing value.
 ///
 /// The standard markers are the empty text, `?`, `NA`, `N/A`, `null` and `nan`, in any case. In a
@@ -12,11 +14,40 @@
 /// assert!(missing.is_text(b"NaN") && missing.is_text(b"-999") && missing.is_number(-999.0));
 /// assert!(!Missing::only(["-999"]).is_text(b"NA"));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Markers", into = "Markers")]
 pub struct Missing {
     standard: bool,
     texts: Vec<String>,
     numbers: Vec<f64>,
+}
+
+/// [`Missing`] in a file of settings.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Markers {
+    /// Whether the standard markers are.
+    #[serde(default = "yes")]
+    standard: bool,
+    /// Others.
+    #[serde(default)]
+    also: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl From<Markers> for Missing {
+    fn from(Markers { standard, also }: Markers) -> Self {
+        Missing { standard, ..Missing::only(also) }
+    }
+}
+
+impl From<Missing> for Markers {
+    fn from(Missing { standard, texts, .. }: Missing) -> Self {
+        Markers { standard, also: texts }
+    }
 }
 
 impl Default for Missing {
@@ -37,11 +68,20 @@ impl Missing {
         markers.into_iter().fold(none, Missing::and)
     }
 
+    /// The same without the standard markers.
+    #[must_use]
+    pub fn without_standard(self) -> Self {
+        Missing { standard: false, ..self }
+    }
+
     /// One more marker.
     #[must_use]
     pub fn and(mut self, marker: impl Into<String>) -> Self {
         // Fields are trimmed before they are looked at.
         let marker = marker.into().trim().to_owned();
+        if self.texts.contains(&marker) {
+            return self;
+        }
         // Not only what a column may hold: `inf` marks the infinities of a Parquet file.
         if let Ok(number) = marker.parse::<f64>() {
             self.numbers.push(number);

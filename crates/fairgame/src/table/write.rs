@@ -118,6 +118,8 @@ pub(crate) fn whole_file(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>
         let file = File::options().write(true).open(path).map_err(failed)?;
         return fill(&file).map_err(failed);
     }
+    // What a link points to is written, not the link.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}.partial", std::process::id()));

@@ -25,12 +25,12 @@ use crate::observe::{EarlyStop, Patience};
 use crate::random::mix;
 use crate::rate::{self, Bound, Compiled, Multipliers, Problem, Surrogate, Weighted};
 use crate::sample::Sample;
-use crate::table::{MISSING, Table, Values};
+use crate::table::{Missing, Table};
 use crate::{Error, ErrorKind, Result};
 
 pub use divide::{Datasets, Divided, WeightedRows};
 pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
-pub use warning::Warning;
+pub use warning::{HAIR, Warning};
 
 /// All that a training depends on but the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +50,9 @@ pub struct Spec {
     /// The column that says how much each row counts; 1 each without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<String>,
+    /// What stands for a missing value in the files that rows are read from, to learn from and to be decided.
+    #[serde(default)]
+    pub missing: Missing,
     /// One dataset for both players, or two.
     #[serde(default, deserialize_with = "named::named")]
     pub datasets: Datasets,
@@ -174,7 +177,11 @@ impl Part {
         self.features.values().iter().for_each(|value| hash.update(value.to_le_bytes()));
         self.compiled.cells().iter().for_each(|cell| hash.update(cell.to_le_bytes()));
         weights.iter().for_each(|weight| hash.update(weight.to_le_bytes()));
-        classifier::Fingerprint { rows: self.features.rows(), sha256: hex(&hash.finalize()) }
+        classifier::Fingerprint {
+            rows: self.features.rows(),
+            sha256: hex(&hash.finalize()),
+            sketch: classifier::sketch(&self.features),
+        }
     }
 }
 
@@ -221,6 +228,7 @@ impl Spec {
             constraints: constraints.iter().map(|text| text.as_ref().to_owned()).collect(),
             skip_empty_groups: false,
             weight: None,
+            missing: Missing::default(),
             datasets: Datasets::default(),
             test_fraction: 0.0,
             encoder: EncoderSpec::default(),
@@ -314,16 +322,7 @@ impl Spec {
 /// What the label leaves open.
 fn label_notices(bound: &Bound, table: &Table) -> Result<Vec<Notice>> {
     let mut notices = Vec::new();
-    let missing = |row: usize| {
-        let columns = bound.label().columns();
-        let of = |name: &&str| table.columns().iter().find(|column| column.name == **name);
-        columns.iter().filter_map(of).any(|column| match &column.values {
-            Values::Number(numbers) => numbers[row].is_nan(),
-            Values::Category(category) => category.codes[row] == MISSING,
-            Values::Boolean(truths) => truths[row].is_none(),
-        })
-    };
-    let rows = (0..table.rows()).filter(|&row| missing(row)).count();
+    let rows = bound.missing_labels(table)?;
     if rows > 0 {
         notices.push(Notice::MissingLabels { rows });
     }
@@ -447,8 +446,13 @@ impl Training {
             mix(self.spec.seed ^ 0x6b65_7900),
             self.provenance.clone(),
         )?;
-        let warnings =
-            warning::warnings(&self.bound, self.spec.algorithm, &iterates, &selected.weights);
+        let warnings = warning::warnings(
+            &self.bound,
+            self.spec.algorithm,
+            &iterates,
+            &selected.weights,
+            val.losses(),
+        );
         Ok(Trained {
             classifier,
             iterates,

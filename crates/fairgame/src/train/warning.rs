@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use serde::Serialize;
 
 use crate::algorithm::Algorithm;
 use crate::classifier::{Dataset, Iterates};
 use crate::evaluate::{Evaluation, Interval};
-use crate::rate::{Bound, Side};
+use crate::rate::{Bound, Losses, Side, Tally};
 
 /// A reason not to trust a classifier as it is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,7 +23,7 @@ pub enum Warning {
         /// By how much.
         by: f64,
     },
-    /// The constraint player hardly moved, though constraints are violated.
+    /// The constraint player hardly moved, though constraints are violated or it holds to some.
     Unmoved {
         /// The most that a multiplier changed from the first kept turn to the last.
         moved: f64,
@@ -31,6 +32,19 @@ pub enum Warning {
     Constant {
         /// The share of the rows that it decides positive.
         positive_rate: f64,
+    },
+    /// Constraints that can be met together only where each holds with equality, as groups that are everyone
+    /// together cannot all be above everyone's rate: any noise violates one.
+    OnlyEquality {
+        /// Which.
+        constraints: Vec<String>,
+    },
+    /// The game was stopped before its last turn.
+    Stopped {
+        /// After which turn.
+        turn: u64,
+        /// Of how many.
+        turns: u64,
     },
     /// A rate of a constraint is measured on so few rows that they hardly say what it is.
     FewRows {
@@ -62,6 +76,24 @@ impl fmt::Display for Warning {
                 f,
                 "the classifier is nearly constant: it decides {:.1} % of the rows positive",
                 100.0 * positive_rate
+            ),
+            Warning::OnlyEquality { constraints } => {
+                let named: Vec<String> =
+                    constraints.iter().map(|name| format!("`{name}`")).collect();
+                write!(
+                    f,
+                    "{} can be met together only with equality, so that on new rows one of them is all but \
+                     surely violated: give them some slack",
+                    match named.as_slice() {
+                        [first, second] => format!("{first} and {second}"),
+                        [first, .., last] => format!("{first} to {last} ({} of them)", named.len()),
+                        _ => named.concat(),
+                    }
+                )
+            }
+            Warning::Stopped { turn, turns } => write!(
+                f,
+                "stopped at turn {turn} of {turns}: the model is made of what was kept until then"
             ),
             Warning::FewRows { rate, rows, interval, confidence } => write!(
                 f,
@@ -96,30 +128,82 @@ pub(super) fn few_rows(enforced: &Evaluation) -> Vec<Warning> {
     few.collect()
 }
 
+/// Less than this is rounding of a loss.
+pub const HAIR: f64 = 1e-6;
+
+/// Multipliers that change by less hardly move.
+const HARDLY: f64 = 0.01;
+
+/// The constraints that can be met together only with equality.
+///
+/// Loss i is β_i + Σ_c a_ic·x_c, with x_c the share of cell c that is decided positive. Where some λ ≥ 0 has
+/// Σ_i λ_i·ℓ_i = 0 whatever x is, no ℓ_i with λ_i > 0 can be below 0 unless another is above. The linear program
+/// max Σ_i λ_i, λ_i ≤ 1, under these equalities finds all such i. It is not tried where it would be large.
+fn only_equality(losses: &Losses) -> Vec<usize> {
+    let (cells, constraints) = (losses.cells(), losses.constraints());
+    if constraints < 2 || constraints > 100 || cells > 1000 {
+        return Vec::new();
+    }
+    let mut tally = Tally::new(cells);
+    let counts = tally.counts.iter_mut().zip(losses.weights());
+    counts.for_each(|(count, &weight)| count.weight = weight);
+    let constants = losses.exact(&tally).constraints;
+    let mut rows = vec![constants.clone()];
+    for cell in 0..cells {
+        tally.counts[cell].positive = losses.weights()[cell];
+        let with = losses.exact(&tally).constraints;
+        tally.counts[cell].positive = 0.0;
+        rows.push(with.iter().zip(&constants).map(|(with, without)| with - without).collect());
+    }
+    if rows.iter().flatten().any(|number| !number.is_finite()) {
+        return Vec::new();
+    }
+    let mut program = Problem::new(OptimizationDirection::Maximize);
+    let lambda: Vec<_> = (0..constraints).map(|_| program.add_var(1.0, (0.0, 1.0))).collect();
+    for row in rows {
+        let terms: Vec<_> = lambda.iter().copied().zip(row).collect();
+        // Equal but for rounding.
+        program.add_constraint(&terms, ComparisonOp::Le, 1e-9);
+        program.add_constraint(&terms, ComparisonOp::Ge, -1e-9);
+    }
+    let solved = program.solve().ok().and_then(|solved| solved.into_solution().ok());
+    let Some(solution) = solved else { return Vec::new() };
+    let found =
+        (0..constraints).filter(|&at| solution.var_value(lambda[at]) > 1e-3).collect::<Vec<_>>();
+    if found.len() < 2 { Vec::new() } else { found }
+}
+
 /// What is to be warned of in a mixture of kept models.
 pub(super) fn warnings(
     bound: &Bound,
     algorithm: Algorithm,
     iterates: &Iterates,
     weights: &[(usize, f64)],
+    losses: &Losses,
 ) -> Vec<Warning> {
-    /// Less than this is rounding.
-    const HAIR: f64 = 1e-6;
     let mut warnings = Vec::new();
     if !matches!(algorithm, Algorithm::Unconstrained(_)) {
-        let losses = iterates.mixed(weights, Dataset::Val, Side::Exact);
-        for (constraint, &by) in bound.constraints().iter().zip(&losses.constraints) {
+        let mixed = iterates.mixed(weights, Dataset::Val, Side::Exact);
+        for (constraint, &by) in bound.constraints().iter().zip(&mixed.constraints) {
             if by > HAIR {
                 warnings.push(Warning::Violated { constraint: constraint.name().to_owned(), by });
             }
         }
         let ends = iterates.moments.first().zip(iterates.moments.last());
-        if let Some((first, last)) = ends.filter(|_| !warnings.is_empty()) {
+        if let Some((first, last)) = ends {
             let pairs = first.lambda.constraints.iter().zip(&last.lambda.constraints);
             let moved = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            if moved < 0.01 {
+            // Multipliers that stay at 0 are as they should be where nothing is violated.
+            let held = last.lambda.constraints.iter().sum::<f64>() > HARDLY;
+            if moved < HARDLY && (held || !warnings.is_empty()) {
                 warnings.push(Warning::Unmoved { moved });
             }
+        }
+        let equal = only_equality(losses);
+        if !equal.is_empty() {
+            let name = |at: usize| bound.constraints()[at].name().to_owned();
+            let constraints = equal.into_iter().map(name).collect();
+            warnings.push(Warning::OnlyEquality { constraints });
         }
     }
     let (mut positive, mut total) = (0.0, 0.0);

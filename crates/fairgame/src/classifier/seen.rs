@@ -1,0 +1,70 @@
+//! Whether rows are those that a classifier was made from: a verdict on them says nothing of new ones.
+//!
+//! Of the rows that no other training row is like, the 256 whose hashes are smallest are remembered. A table
+//! that has nearly all of them has the training rows within it, in whatever order and among whatever others.
+//! Rows of a fresh sample may be like training rows where features are few, but not nearly all of those
+//! that were alone even in the training data: as often as a fresh sample of the same size would have
+//! such a row again, about two in three at most.
+
+use super::Classifier;
+use crate::Result;
+use crate::encode::Features;
+use crate::random::mix;
+use crate::table::Table;
+
+/// So many rows are remembered at most.
+const REMEMBERED: usize = 256;
+
+/// With fewer, nothing is said.
+const NEEDED: usize = 20;
+
+/// With this share of the remembered rows, a table has them.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Whose rows a table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// Those that the model learnt from.
+    Train,
+    /// Those that the constraints were enforced on.
+    Val,
+}
+
+/// The smallest hashes of rows that occur once.
+pub(crate) fn sketch(features: &Features) -> Vec<u64> {
+    let mut all = hashes(features);
+    all.sort_unstable();
+    let alone =
+        |&at: &usize| (at == 0 || all[at - 1] != all[at]) && all.get(at + 1) != Some(&all[at]);
+    (0..all.len()).filter(alone).take(REMEMBERED).map(|at| all[at]).collect()
+}
+
+fn hashes(features: &Features) -> Vec<u64> {
+    let row = |row: usize| {
+        let codes = features.row_codes(row).map(|code| code as u64);
+        let values = features.row_values(row).iter().map(|value| u64::from(value.to_bits()));
+        codes.chain(values).fold(0, |hash, part| mix(hash ^ mix(part.wrapping_add(1))))
+    };
+    (0..features.rows()).map(row).collect()
+}
+
+impl Classifier {
+    /// Whose rows the table has among its own, if nearly all of one player's are there.
+    ///
+    /// # Errors
+    /// If the table lacks a column of the features.
+    pub fn seen(&self, table: &Table) -> Result<Option<Seen>> {
+        let mut found = hashes(&self.encoder().encode(table)?);
+        found.sort_unstable();
+        let provenance = self.provenance();
+        let has = |sketch: &[u64]| {
+            let known = sketch.iter().filter(|hash| found.binary_search(hash).is_ok()).count();
+            sketch.len() >= NEEDED && known as f64 >= NEARLY_ALL * sketch.len() as f64
+        };
+        if has(&provenance.train.sketch) {
+            return Ok(Some(Seen::Train));
+        }
+        let val = provenance.val.as_ref().is_some_and(|val| has(&val.sketch));
+        Ok(val.then_some(Seen::Val))
+    }
+}
