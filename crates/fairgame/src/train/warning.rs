@@ -141,7 +141,7 @@ const HARDLY: f64 = 0.01;
 /// max Σ_i λ_i, λ_i ≤ 1, under these equalities finds all such i. It is not tried where it would be large.
 fn only_equality(losses: &Losses) -> Vec<usize> {
     let (cells, constraints) = (losses.cells(), losses.constraints());
-    if constraints < 2 || constraints > 100 || cells > 1000 {
+    if !(2..=100).contains(&constraints) || cells > 1000 {
         return Vec::new();
     }
     let mut tally = Tally::new(cells);
