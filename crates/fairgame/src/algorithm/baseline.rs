@@ -61,22 +61,25 @@ impl Default for Baseline {
 }
 
 impl Baseline {
-    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
+    pub(super) fn check(&self) -> Result<()> {
         self.constraint.check().map_err(|error| error.at("algorithm.baseline.constraint"))?;
         if !(self.radius > 0.0 && self.radius.is_finite()) {
             let message = format!("multipliers cannot lie within a radius of {}", self.radius);
             return Err(Error::new(ErrorKind::Settings, message).help("give a number above 0"));
         }
+        let (batch, checked) = match self.model {
+            Answer::Oracle(spec) => (1, spec.check()),
+            Answer::Descent { optimizer, batch } => (batch, optimizer.check()),
+        };
+        check_counts(self.turns, batch)?;
+        checked.map_err(|error| error.at("algorithm.baseline.model"))
+    }
+
+    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         let learner = setting.learner();
         let (model, batch): (Box<dyn ModelPlayer + 'a>, _) = match self.model {
-            Answer::Oracle(spec) => {
-                check_counts(self.turns, 1)?;
-                spec.check()?;
-                (Box::new(Oracle::new(learner, spec, None)), None)
-            }
+            Answer::Oracle(spec) => (Box::new(Oracle::new(learner, spec, None)), None),
             Answer::Descent { optimizer, batch } => {
-                check_counts(self.turns, batch)?;
-                optimizer.check()?;
                 (Box::new(Descent::new(learner, optimizer, batch)), Some(batch))
             }
         };

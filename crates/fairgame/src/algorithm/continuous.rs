@@ -1,7 +1,7 @@
 //! Algorithm 2, ContinuousTwoDataset: inner descent, averaged, against swap regret.
 //!
 //! It asks for losses that are μ-strongly convex in θ and for a bounded Θ: a linear model, a hinge or
-//! logistic surrogate, and a [`Region`](crate::model::Region) with a convexity μ above 0. Theorem 2 gives,
+//! logistic surrogate, and a [`Region`] with a convexity μ above 0. Theorem 2 gives,
 //! for any ε,
 //!
 //! ```text
@@ -14,11 +14,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::discrete::swap_regret;
+use super::discrete::{check_swap_regret, swap_regret};
 use super::{Scales, Setting, check_cost, whole_turns};
 use crate::bounds;
 use crate::game::Game;
-use crate::model::AnyModel;
+use crate::model::Region;
 use crate::player::{InnerDescent, SwapRegret, SwapRegretSpec};
 use crate::rate::Side;
 use crate::{Error, ErrorKind, Result};
@@ -39,6 +39,10 @@ pub struct Continuous {
     pub batch: Option<usize>,
 }
 
+fn fail<T>(message: &str, help: &str) -> Result<T> {
+    Err(Error::new(ErrorKind::Settings, message).help(help))
+}
+
 impl Default for Continuous {
     fn default() -> Self {
         Continuous { epsilon: 0.05, turns: None, inner_turns: None, step: None, batch: None }
@@ -46,18 +50,14 @@ impl Default for Continuous {
 }
 
 impl Continuous {
-    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
-        let fail = |message: &str, help: &str| {
-            Err(Error::new(ErrorKind::Settings, message.to_owned()).help(help.to_owned()))
-        };
-        let mu = setting.region.convexity;
-        if mu <= 0.0 {
+    pub(super) fn check(&self, region: Region, linear: bool) -> Result<()> {
+        if region.convexity <= 0.0 {
             return fail(
                 "Algorithm 2 needs strongly convex losses",
                 "set region.convexity above 0: (convexity/2)·‖θ‖² is added to the losses",
             );
         }
-        if !matches!(setting.train.model, AnyModel::Linear(_)) {
+        if !linear {
             return fail(
                 "Algorithm 2 is for linear models: it starts at 0 and takes means of parameters",
                 "use a linear model, or another algorithm",
@@ -75,6 +75,11 @@ impl Continuous {
                 "set the inner turns, or leave the batch out",
             );
         }
+        check_swap_regret(self.epsilon, self.turns, self.step)
+    }
+
+    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
+        let mu = setting.region.convexity;
         let (turns, step) = swap_regret(setting, self.epsilon, self.turns, self.step)?;
         let inner = match (self.inner_turns, Scales::of(setting).subgradient) {
             (Some(turns), _) => turns,

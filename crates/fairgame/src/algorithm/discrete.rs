@@ -67,8 +67,13 @@ impl Discrete {
         Covering::new(setting.constraints(), radius)
     }
 
+    pub(super) fn check(&self) -> Result<()> {
+        self.oracle.check().map_err(|error| error.at("algorithm.discrete.oracle"))?;
+        self.radius.map_or(Ok(()), Covering::check_radius)?;
+        check_swap_regret(self.epsilon, self.turns, self.step)
+    }
+
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
-        self.oracle.check()?;
         let covering = self.covering(setting)?;
         let (turns, step) = swap_regret(setting, self.epsilon, self.turns, self.step)?;
         let spec = SwapRegretSpec::multiplicative(step);
@@ -83,6 +88,13 @@ impl Discrete {
     }
 }
 
+/// Refuses settings that the theorems' constraint player cannot play with.
+pub(super) fn check_swap_regret(epsilon: f64, turns: Option<u64>, step: Option<f64>) -> Result<()> {
+    check_epsilon(epsilon)?;
+    check_counts(turns.unwrap_or(1), 1)?;
+    step.map_or(Ok(()), |step| SwapRegretSpec::multiplicative(step).check())
+}
+
 /// T and η_λ, as set or as the theorems give them for ε.
 pub(super) fn swap_regret(
     setting: &Setting<'_>,
@@ -90,13 +102,9 @@ pub(super) fn swap_regret(
     turns: Option<u64>,
     step: Option<f64>,
 ) -> Result<(u64, f64)> {
-    check_epsilon(epsilon)?;
     let (constraints, gradient) = (setting.constraints(), Scales::of(setting).gradient);
     let turns = match turns {
-        Some(turns) => {
-            check_counts(turns, 1)?;
-            turns
-        }
+        Some(turns) => turns,
         None => whole_turns(bounds::swap_regret_turns(constraints, epsilon, gradient))?,
     };
     let given = bounds::swap_regret_step(constraints, turns as f64, gradient);

@@ -38,10 +38,13 @@ impl Default for Lagrangian {
 }
 
 impl Lagrangian {
-    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
+    pub(super) fn check(&self) -> Result<()> {
         check_counts(self.turns, self.batch)?;
         self.model.check().map_err(|error| error.at("algorithm.lagrangian.model"))?;
-        self.constraint.check().map_err(|error| error.at("algorithm.lagrangian.constraint"))?;
+        self.constraint.check().map_err(|error| error.at("algorithm.lagrangian.constraint"))
+    }
+
+    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)),
             Box::new(Ascent::new(setting.constraints(), self.constraint, None)),

@@ -32,7 +32,7 @@ pub use unconstrained::Unconstrained;
 
 use crate::batch::Batches;
 use crate::game::{Game, Keep, Referee};
-use crate::model::Region;
+use crate::model::{AnyModel, Region};
 use crate::player::Learner;
 use crate::random::mix;
 use crate::rate::Side;
@@ -112,9 +112,23 @@ impl Algorithm {
         }
     }
 
+    /// Refuses settings that no game can be played with, whatever the data; `linear` says whether the
+    /// model is.
+    pub(crate) fn check(&self, region: Region, linear: bool) -> Result<()> {
+        region.check().map_err(|error| error.at("region"))?;
+        match self {
+            Algorithm::Discrete(algorithm) => algorithm.check(),
+            Algorithm::Continuous(algorithm) => algorithm.check(region, linear),
+            Algorithm::Practical(algorithm) => algorithm.check(),
+            Algorithm::Lagrangian(algorithm) => algorithm.check(),
+            Algorithm::Baseline(algorithm) => algorithm.check(),
+            Algorithm::Unconstrained(algorithm) => algorithm.check(),
+        }
+    }
+
     /// The game, before its first turn.
     pub fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
-        setting.region.check().map_err(|error| error.at("region"))?;
+        self.check(setting.region, matches!(setting.train.model, AnyModel::Linear(_)))?;
         if setting.train.rows() == 0 || setting.val.rows() == 0 {
             return Err(Error::new(ErrorKind::Settings, "there are no rows to learn from"));
         }

@@ -38,10 +38,13 @@ impl Default for Practical {
 }
 
 impl Practical {
-    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
+    pub(super) fn check(&self) -> Result<()> {
         check_counts(self.turns, self.batch)?;
         self.model.check().map_err(|error| error.at("algorithm.practical.model"))?;
-        self.constraint.check().map_err(|error| error.at("algorithm.practical.constraint"))?;
+        self.constraint.check().map_err(|error| error.at("algorithm.practical.constraint"))
+    }
+
+    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)),
             Box::new(SwapRegret::new(setting.constraints(), self.constraint)),

@@ -28,9 +28,12 @@ impl Default for Unconstrained {
 }
 
 impl Unconstrained {
-    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
+    pub(super) fn check(&self) -> Result<()> {
         check_counts(self.turns, self.batch)?;
-        self.model.check().map_err(|error| error.at("algorithm.unconstrained.model"))?;
+        self.model.check().map_err(|error| error.at("algorithm.unconstrained.model"))
+    }
+
+    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)),
             Box::new(Silent::new(setting.constraints())),

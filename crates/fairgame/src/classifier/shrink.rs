@@ -29,6 +29,21 @@ pub enum Epsilon {
     AtMost(f64),
 }
 
+impl Epsilon {
+    /// Refuses an allowance that is none.
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Epsilon::AtMost(allowed) if !(allowed >= 0.0 && allowed.is_finite()) => {
+                let message = format!("constraints cannot be allowed to be violated by {allowed}");
+                Err(Error::new(ErrorKind::Settings, message).help(
+                    "give a number from 0 up; to ask for a margin, tighten the constraint itself",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A mixture found by shrinking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shrunk {
@@ -79,12 +94,7 @@ pub fn shrink(objective: &[f64], constraints: &[Vec<f64>], allowed: f64) -> Resu
             "a rate over a group that has no rows on a sample is none; leave such groups out",
         );
     }
-    if !(allowed >= 0.0 && allowed.is_finite()) {
-        return wrong(
-            &format!("constraints cannot be allowed to be violated by {allowed}"),
-            "give a number from 0 up; to ask for a margin, tighten the constraint itself",
-        );
-    }
+    Epsilon::AtMost(allowed).check()?;
     // In a unit in which the largest loss is 1, which is what the solver's tolerances are for.
     let largest = constraints.iter().flatten().fold(0.0, |most: f64, loss| most.max(loss.abs()));
     let unit = if largest > 0.0 { largest } else { 1.0 };

@@ -12,6 +12,7 @@ impl Encoder {
     ///
     /// Columns come in the table's order. Constant columns are left out, with a notice.
     pub fn fit(spec: &EncoderSpec, train: &Table) -> Result<(Encoder, Vec<Notice>)> {
+        spec.check()?;
         for name in spec.ignore.iter().chain(spec.columns.keys()) {
             if !train.columns().iter().any(|column| column.name == *name) {
                 return Err(no_such_column(name, train.columns().iter().map(|c| c.name.as_str())));
@@ -26,12 +27,6 @@ impl Encoder {
             };
             let default = [default];
             let codings = spec.columns.get(&column.name).map_or(default.as_slice(), Vec::as_slice);
-            if codings.is_empty() {
-                let message = format!("column `{}` is given no coding", column.name);
-                return Err(
-                    Error::new(ErrorKind::Settings, message).help("to leave it out, ignore it")
-                );
-            }
             for coding in codings {
                 let map = fit(column, coding, spec, &mut notices)
                     .map_err(|error| error.at(format!("column `{}`", column.name)))?;
@@ -130,32 +125,12 @@ fn fit_number(sorted: &[f64], missing: bool, coding: &Coding) -> Result<Map> {
 }
 
 fn fit_cuts(sorted: &[f64], cuts: &Cuts) -> Result<Vec<f64>> {
-    let settings = |message: String| Error::new(ErrorKind::Settings, message);
+    cuts.check()?;
     let levels = match cuts {
-        Cuts::Points(points) => {
-            if points.is_empty()
-                || !points.iter().all(|point| point.is_finite())
-                || !points.is_sorted_by(|a, b| a < b)
-            {
-                return Err(settings(format!(
-                    "the cut points {points:?} must be ascending numbers"
-                )));
-            }
-            return Ok(points.clone());
-        }
+        Cuts::Points(points) => return Ok(points.clone()),
         Cuts::Levels(levels) => levels.clone(),
-        Cuts::Quantiles(buckets) if *buckets >= 2 => {
-            (1..*buckets).map(|cut| cut as f64 / *buckets as f64).collect()
-        }
-        Cuts::Quantiles(buckets) => {
-            return Err(
-                settings(format!("{buckets} buckets tell nothing apart")).help("ask for 2 or more")
-            );
-        }
+        Cuts::Quantiles(buckets) => (1..*buckets).map(|cut| cut as f64 / *buckets as f64).collect(),
     };
-    if levels.is_empty() || !levels.iter().all(|level| (0.0..=1.0).contains(level)) {
-        return Err(settings(format!("the quantile levels {levels:?} must lie between 0 and 1")));
-    }
     let mut cuts: Vec<f64> = levels.iter().filter_map(|&level| quantile(sorted, level)).collect();
     cuts.sort_unstable_by(f64::total_cmp);
     cuts.dedup();

@@ -31,6 +31,8 @@ use serde::{Deserialize, Serialize};
 pub use encoder::{Encoder, Input};
 pub use features::{Codes, Features};
 
+use crate::{Error, ErrorKind, Result};
+
 /// How columns become features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -58,6 +60,26 @@ impl Default for EncoderSpec {
             // the pooled code what an unseen value is like.
             min_count: 2,
         }
+    }
+}
+
+impl EncoderSpec {
+    /// Refuses codings that no column could have.
+    pub(crate) fn check(&self) -> Result<()> {
+        let check = |coding: &Coding| match coding {
+            Coding::Buckets { cuts, .. } => cuts.check(),
+            _ => Ok(()),
+        };
+        check(&self.numbers)?;
+        for (column, codings) in &self.columns {
+            if codings.is_empty() {
+                let message = format!("column `{column}` is given no coding");
+                return Err(settings(message).help("to leave it out, ignore it"));
+            }
+            let checked = codings.iter().try_for_each(check);
+            checked.map_err(|error| error.at(format!("column `{column}`")))?;
+        }
+        Ok(())
     }
 }
 
@@ -91,6 +113,34 @@ pub enum Cuts {
     Levels(Vec<f64>),
     /// At the quantiles that make so many buckets of about equally many training rows.
     Quantiles(usize),
+}
+
+impl Cuts {
+    fn check(&self) -> Result<()> {
+        match self {
+            Cuts::Points(points)
+                if points.is_empty()
+                    || !points.iter().all(|point| point.is_finite())
+                    || !points.is_sorted_by(|a, b| a < b) =>
+            {
+                Err(settings(format!("the cut points {points:?} must be ascending numbers")))
+            }
+            Cuts::Levels(levels)
+                if levels.is_empty() || !levels.iter().all(|level| (0.0..=1.0).contains(level)) =>
+            {
+                Err(settings(format!("the quantile levels {levels:?} must lie between 0 and 1")))
+            }
+            Cuts::Quantiles(buckets @ ..2) => {
+                Err(settings(format!("{buckets} buckets tell nothing apart"))
+                    .help("ask for 2 or more"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn settings(message: String) -> Error {
+    Error::new(ErrorKind::Settings, message)
 }
 
 /// What the features of a bucketed number tell.

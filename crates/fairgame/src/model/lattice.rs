@@ -50,6 +50,24 @@ impl Default for LatticeSpec {
     }
 }
 
+impl LatticeSpec {
+    /// Refuses lattices that cannot be made.
+    pub(super) fn check(&self) -> Result<()> {
+        if (1..=MOST).contains(&self.inputs)
+            && (2..=1000).contains(&self.keypoints)
+            && (1..=100_000).contains(&self.lattices.unwrap_or(1))
+        {
+            return Ok(());
+        }
+        let message = format!(
+            "lattices of {} inputs with {} keypoints cannot be made",
+            self.inputs, self.keypoints
+        );
+        Err(Error::new(ErrorKind::Settings, message)
+            .help("ask for 1 to 8 inputs, 2 to 1,000 keypoints, 1 to 100,000 lattices"))
+    }
+}
+
 /// Which way a score may go as a column rises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -162,17 +180,7 @@ impl Lattice {
     /// The model for features of this encoder, with keypoints from the training rows.
     pub fn new(spec: &LatticeSpec, encoder: &Encoder, train: &Features) -> Result<Self> {
         let settings = |message: String| Error::new(ErrorKind::Settings, message);
-        let lattices = spec.lattices.unwrap_or(1);
-        if !(1..=MOST).contains(&spec.inputs)
-            || !(2..=1000).contains(&spec.keypoints)
-            || !(1..=100_000).contains(&lattices)
-        {
-            return Err(settings(format!(
-                "lattices of {} inputs with {} keypoints cannot be made",
-                spec.inputs, spec.keypoints
-            ))
-            .help("ask for 1 to 8 inputs, 2 to 1,000 keypoints, 1 to 100,000 lattices"));
-        }
+        spec.check()?;
         let encoded = encoder.inputs();
         let columns = || encoded.iter().map(Encoded::column);
         for name in spec.monotone.keys() {

@@ -48,13 +48,7 @@ impl TryFrom<Sizes> for Mlp {
     type Error = Error;
 
     fn try_from(Sizes { weights, numbers, units }: Sizes) -> Result<Self> {
-        if units == 0 || units > MOST_UNITS {
-            return Err(Error::new(
-                ErrorKind::Settings,
-                format!("a hidden layer of {units} units cannot be"),
-            )
-            .help(format!("ask for 1 to {MOST_UNITS}")));
-        }
+        check_units(units)?;
         let params = weights
             .checked_add(numbers)
             .and_then(|inputs| inputs.checked_add(2)?.checked_mul(units.next_multiple_of(LANES)));
@@ -65,6 +59,14 @@ impl TryFrom<Sizes> for Mlp {
 
 /// More units than this are surely a mistake.
 const MOST_UNITS: usize = 1 << 16;
+
+pub(super) fn check_units(units: usize) -> Result<()> {
+    if (1..=MOST_UNITS).contains(&units) {
+        return Ok(());
+    }
+    let message = format!("a hidden layer of {units} units cannot be");
+    Err(Error::new(ErrorKind::Settings, message).help(format!("ask for 1 to {MOST_UNITS}")))
+}
 
 impl Mlp {
     /// The model of that many units for features like these.

@@ -82,6 +82,15 @@ fn units() -> usize {
 }
 
 impl ModelSpec {
+    /// Refuses what no features could be given to.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self {
+            ModelSpec::Linear => Ok(()),
+            ModelSpec::Mlp { units } => mlp::check_units(*units),
+            ModelSpec::Lattice(spec) => spec.check(),
+        }
+    }
+
     /// The model for features of this encoder; the training rows give a lattice its keypoints.
     pub fn build(&self, encoder: &Encoder, train: &Features) -> Result<AnyModel> {
         match self {

@@ -40,10 +40,7 @@ impl Covering {
     /// ```
     pub fn new(constraints: usize, radius: f64) -> Result<Self> {
         let wrong = |message: String| Error::new(ErrorKind::Settings, message);
-        if !(radius > 0.0 && radius.is_finite()) {
-            return Err(wrong(format!("a covering has no radius of {radius}"))
-                .help("give a radius above 0 and below 2"));
-        }
+        Covering::check_radius(radius)?;
         // Less a hair, so that a radius of 0.1 asks for tenths however it is rounded.
         let parts = (unit_radius(constraints) / radius * (1.0 - 1e-12)).ceil().max(1.0);
         let covering = Covering { constraints, parts: parts.min(f64::from(u32::MAX)) as u32 };
@@ -57,6 +54,15 @@ impl Covering {
             Self::MOST
         ))
         .help("allow a larger algorithm.discrete.radius (or epsilon), or use an algorithm without a covering: continuous or practical"))
+    }
+
+    /// Refuses a radius that is none.
+    pub(crate) fn check_radius(radius: f64) -> Result<()> {
+        if radius > 0.0 && radius.is_finite() {
+            return Ok(());
+        }
+        let message = format!("a covering has no radius of {radius}");
+        Err(Error::new(ErrorKind::Settings, message).help("give a radius above 0 and below 2"))
     }
 
     /// The radius: no λ is further from its centre.

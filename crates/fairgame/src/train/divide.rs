@@ -65,34 +65,42 @@ impl Spec {
     ///
     /// A `val` that is given in its own table makes no part of this one.
     pub fn divide(&self, table: Table, val_is_given: bool) -> Result<Divided> {
-        let share = |name: &str, fraction: f64, least: f64| {
-            if fraction >= least && fraction < 1.0 {
-                return Ok(fraction);
-            }
-            Err(Error::new(ErrorKind::Settings, format!("a {name} fraction of {fraction}"))
-                .help("give a number between 0 and 1"))
-        };
+        self.check_fractions()?;
         let mut train = table;
         let mut test = None;
         let draw = |table: &Table, fraction: f64, seed: u64| -> Result<(Table, Table)> {
             let parts = split::by_fraction(table.rows(), &[1.0 - fraction, fraction], seed, None)?;
             Ok((table.take(&parts[0]), table.take(&parts[1])))
         };
-        let test_fraction = share("test", self.test_fraction, 0.0)?;
-        if test_fraction > 0.0 {
-            let (rest, drawn) = draw(&train, test_fraction, self.seed ^ 0x7465_7374)?;
+        if self.test_fraction > 0.0 {
+            let (rest, drawn) = draw(&train, self.test_fraction, self.seed ^ 0x7465_7374)?;
             (train, test) = (rest, Some(drawn));
         }
         let val = match self.datasets {
             Datasets::Two { val_fraction } if !val_is_given => {
-                let fraction = share("validation", val_fraction, f64::MIN_POSITIVE)?;
-                let (rest, drawn) = draw(&train, fraction, self.seed)?;
+                let (rest, drawn) = draw(&train, val_fraction, self.seed)?;
                 train = rest;
                 Some(drawn)
             }
             _ => None,
         };
         Ok(Divided { train, val, test })
+    }
+
+    /// Refuses shares of the rows that are none.
+    pub(super) fn check_fractions(&self) -> Result<()> {
+        let share = |name: &str, fraction: f64, least: f64| {
+            if fraction >= least && fraction < 1.0 {
+                return Ok(());
+            }
+            Err(Error::new(ErrorKind::Settings, format!("a {name} fraction of {fraction}"))
+                .help("give a number between 0 and 1"))
+        };
+        share("test", self.test_fraction, 0.0)?;
+        match self.datasets {
+            Datasets::One => Ok(()),
+            Datasets::Two { val_fraction } => share("validation", val_fraction, f64::MIN_POSITIVE),
+        }
     }
 
     /// A table with the weights that its weight column holds, if the spec names one.

@@ -17,7 +17,9 @@ use sha2::{Digest, Sha256};
 
 use crate::algorithm::{Algorithm, Setting};
 use crate::archive::hex;
-use crate::classifier::{self, Classifier, Iterates, Member, Provenance, Selected, Selection};
+use crate::classifier::{
+    self, Classifier, Iterates, Member, Provenance, Selected, Selection, ShrinkSpec,
+};
 use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
 use crate::game::{Ending, Game, Keep, Observer};
 use crate::model::{AnyModel, ModelSpec, Region};
@@ -243,8 +245,16 @@ impl Spec {
         }
     }
 
-    /// Refuses settings that mean nothing; those of algorithms are looked at where a game begins.
-    fn check(&self) -> Result<()> {
+    /// Refuses what no training could begin with, whatever the data.
+    ///
+    /// ```
+    /// use fairgame::train::Spec;
+    /// let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+    /// assert!(spec.check().is_ok());
+    /// spec.region.convexity = -1.0;
+    /// assert!(spec.check().is_err());
+    /// ```
+    pub fn check(&self) -> Result<()> {
         let wrong = |message: String, help: &str| {
             Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()))
         };
@@ -257,18 +267,27 @@ impl Spec {
             let message = format!("early stopping after {kept} kept models by less than {least}");
             return wrong(message, "give a number of models above 0, and a least from 0 up");
         }
-        Ok(())
+        if let Selection::Shrink(ShrinkSpec { epsilon, .. }) = self.selection {
+            epsilon.check().map_err(|error| error.at("selection.shrink.epsilon"))?;
+        }
+        self.check_fractions()?;
+        self.encoder.check().map_err(|error| error.at("encoder"))?;
+        self.model.check().map_err(|error| error.at("model"))?;
+        self.algorithm.check(self.region, self.model == ModelSpec::Linear)?;
+        self.problem().map(|_| ())
+    }
+
+    /// The problem as written.
+    fn problem(&self) -> Result<Problem> {
+        let problem = Problem::parse(&self.label, &self.objective, &self.constraints)?;
+        Ok(if self.skip_empty_groups { problem.skip_empty_groups() } else { problem })
     }
 
     /// Binds the problem to the data, fits the encoder on the training rows, and compiles both samples.
     pub fn prepare(&self, data: &Data<'_>) -> Result<Training> {
         self.check()?;
-        let mut problem = Problem::parse(&self.label, &self.objective, &self.constraints)?;
-        if self.skip_empty_groups {
-            problem = problem.skip_empty_groups();
-        }
         let others: Vec<Weighted<'_>> = data.val.into_iter().collect();
-        let (bound, found) = problem.bind(data.train, &others)?;
+        let (bound, found) = self.problem()?.bind(data.train, &others)?;
         let mut notices: Vec<Notice> = found.into_iter().map(Notice::Problem).collect();
         notices.extend(label_notices(&bound, data.train.table)?);
         let mut encoder = self.encoder.clone();

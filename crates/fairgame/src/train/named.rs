@@ -44,8 +44,14 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Named<T> {
         })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map))
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let one = T::deserialize(MapAccessDeserializer::new(&mut map))?;
+        match map.next_key::<String>()? {
+            None => Ok(one),
+            Some(other) => Err(serde::de::Error::custom(format!(
+                "only one can be meant, and `{other}` is a second"
+            ))),
+        }
     }
 }
 
@@ -85,6 +91,8 @@ mod tests {
             let error = spec(wrong).unwrap_err();
             assert!(error.contains("expected"), "{error}");
         }
+        let both = spec(r#"{"label": "y", "algorithm": {"practical": {}, "lagrangian": {}}}"#);
+        assert!(both.unwrap_err().contains("`lagrangian` is a second"));
     }
 
     /// All that a spec says, it says again.
