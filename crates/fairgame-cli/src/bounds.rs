@@ -208,9 +208,10 @@ impl Bounds {
 
     /// The constants of a problem on data.
     fn found(&self) -> Result<Found> {
-        let spec = self.policy.spec_for("discrete", &[])?;
-        let divided =
-            spec.divide(self.format.read(&self.data, self.format.options(&spec.missing))?, false)?;
+        let spec = self.policy.unchecked()?;
+        let format = &self.format;
+        let table = format.read(&self.data, format.options(&spec.missing))?;
+        let divided = spec.divide(table, false)?;
         let train = spec.rows(divided.train)?;
         let val = divided.val.map(|table| spec.rows(table)).transpose()?;
         let data = Data { train: train.weighted(), val: val.as_ref().map(WeightedRows::weighted) };

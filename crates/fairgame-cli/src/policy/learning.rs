@@ -2,36 +2,43 @@
 
 use clap::{Args, ValueEnum};
 use fairgame::Result;
-use toml::{Table, Value};
+use fairgame::algorithm::{
+    Algorithm, Answer, Baseline, Continuous, Discrete, Lagrangian, Practical, Unconstrained,
+};
+use fairgame::game::Keep;
+use fairgame::model::ModelSpec;
+use fairgame::optimize::Optimizer;
+use fairgame::train::Spec;
 
-use super::tree::{put, settings, whole};
+use super::tree::{choose, settings};
+use super::words::{Words, word};
 
 /// How it is learnt.
 #[derive(Args)]
 #[command(next_help_heading = "How it is learnt")]
 pub(super) struct LearningArguments {
     /// The family of models
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = Words::<ModelName>::new())]
     model: Option<ModelName>,
 
     /// Hidden units of --model mlp [default: 50]
     #[arg(long, value_name = "N")]
-    units: Option<u64>,
+    units: Option<usize>,
 
     /// The algorithm; of the paper's, discrete, continuous, practical and lagrangian are 1 to 4
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = Words::<AlgorithmName>::new())]
     algorithm: Option<AlgorithmName>,
 
     /// How many turns to play (T)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..1 << 63))]
     turns: Option<u64>,
 
     /// Rows in each player's minibatch
     #[arg(long, value_name = "N")]
-    batch: Option<u64>,
+    batch: Option<usize>,
 
     /// How the model moves
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = Words::<OptimizerName>::new())]
     optimizer: Option<OptimizerName>,
 
     /// How far the model moves at a time
@@ -39,7 +46,7 @@ pub(super) struct LearningArguments {
     step: Option<f64>,
 
     /// How the multipliers move
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = Words::<OptimizerName>::new())]
     constraint_optimizer: Option<OptimizerName>,
 
     /// How far the multipliers move at a time
@@ -51,7 +58,7 @@ pub(super) struct LearningArguments {
     pub(super) epsilon: Option<f64>,
 
     /// What stands in for decisions where slopes are needed
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = Words::<SurrogateName>::new())]
     surrogate: Option<SurrogateName>,
 
     /// Hold the parameters within a ball of this radius
@@ -67,11 +74,11 @@ pub(super) struct LearningArguments {
     keep: Option<String>,
 
     /// Stop once so many kept models in a row have not helped
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20")]
-    early_stop: Option<u64>,
+    #[arg(long, value_name = "N")]
+    early_stop: Option<Option<u64>>,
 
     /// How the classifier is made of the models that were kept
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = Words::<SelectionName>::new())]
     selection: Option<SelectionName>,
 }
 
@@ -135,154 +142,158 @@ enum SelectionName {
     Best,
 }
 
-/// The word that a flag's value is written with.
-fn word(value: impl ValueEnum) -> String {
-    value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
-}
-
 impl LearningArguments {
-    pub(super) fn put(&self, table: &mut Table, algorithm: &str) -> Result<()> {
-        match (self.model, self.units) {
-            (Some(ModelName::Mlp), units) => {
-                put(table, "model", one("mlp", "units", whole(units.unwrap_or(50), "--units")?))?;
+    /// Which model, algorithm, surrogate and selection.
+    pub(super) fn choose(&self, mut spec: Spec) -> Result<Spec> {
+        for (key, name) in [
+            ("model", self.model.as_ref().map(word)),
+            ("algorithm", self.algorithm.as_ref().map(word)),
+            ("surrogate", self.surrogate.as_ref().map(word)),
+            ("selection", self.selection.as_ref().map(word)),
+        ] {
+            if let Some(name) = name {
+                spec = choose(&spec, key, &name)?;
             }
-            (None, Some(units)) => {
-                if table.get("model").is_none_or(|model| model.get("mlp").is_none()) {
-                    return Err(settings("--units is for --model mlp").help("give --model mlp"));
-                }
-                put(table, "model", one("mlp", "units", whole(units, "--units")?))?;
-            }
-            (Some(name), None) => put(table, "model", word(name).into())?,
-            (Some(_), Some(_)) => {
-                return Err(settings("--units is for --model mlp").help("leave it out"));
-            }
-            (None, None) => {}
         }
-        self.put_algorithm(table, algorithm)?;
-        if let Some(surrogate) = self.surrogate {
-            put(table, "surrogate", word(surrogate).into())?;
+        Ok(spec)
+    }
+
+    /// Settings of those that were chosen; ε is apart.
+    pub(super) fn put(&self, spec: &mut Spec) -> Result<()> {
+        if let Some(given) = self.units {
+            let ModelSpec::Mlp { units } = &mut spec.model else {
+                return Err(settings("--units is for --model mlp").help("give both, or neither"));
+            };
+            *units = given;
         }
+        self.put_counts(&mut spec.algorithm)?;
+        self.put_steps(&mut spec.algorithm)?;
         if let Some(radius) = self.radius {
-            put(table, "region.radius", radius.into())?;
+            spec.region.radius = Some(radius);
         }
         if let Some(convexity) = self.convexity {
-            put(table, "region.convexity", convexity.into())?;
+            spec.region.convexity = convexity;
         }
         match self.keep.as_deref() {
             None => {}
-            Some("every") => put(table, "keep", "every".into())?,
+            Some("every") => spec.keep = Keep::Every,
             Some(count) => {
-                let count: u64 = count.parse().map_err(|_| {
+                spec.keep = Keep::Spaced(count.parse().map_err(|_| {
                     settings(format!("--keep {count} is neither a number nor `every`"))
-                })?;
-                let mut keep = Table::new();
-                keep.insert("spaced".to_owned(), whole(count, "--keep")?);
-                put(table, "keep", Value::Table(keep))?;
+                })?);
             }
         }
-        if let Some(kept) = self.early_stop {
-            put(table, "early_stop.kept", whole(kept, "--early-stop")?)?;
-        }
-        match self.selection {
-            None => {}
-            // What the policy says of shrinking stays.
-            Some(SelectionName::Shrink)
-                if table.get("selection").is_some_and(|s| s.get("shrink").is_some()) => {}
-            Some(other) => put(table, "selection", word(other).into())?,
+        if let Some(given) = self.early_stop {
+            let patience = spec.early_stop.get_or_insert_default();
+            patience.kept = given.unwrap_or(patience.kept);
         }
         Ok(())
     }
 
-    fn put_algorithm(&self, table: &mut Table, default: &str) -> Result<()> {
-        let found = table.get("algorithm").and_then(Value::as_table).and_then(|t| t.keys().next());
-        let name = match (self.algorithm, found) {
-            (Some(name), _) => word(name),
-            (None, Some(name)) => name.clone(),
-            (None, None) => default.to_owned(),
-        };
-        let mut algorithm = match table.get("algorithm").and_then(|all| all.get(&name)) {
-            Some(Value::Table(settings)) => settings.clone(),
-            _ => Table::new(),
-        };
-        let steps = matches!(name.as_str(), "practical" | "lagrangian" | "unconstrained");
-        let theory = matches!(name.as_str(), "discrete" | "continuous");
-        let unfit = |flag: &str, names: &str| {
-            Err(settings(format!("{flag} is not for --algorithm {name}"))
-                .help(format!("it is for {names}")))
-        };
-        if let Some(turns) = self.turns {
-            put(&mut algorithm, "turns", whole(turns, "--turns")?)?;
+    /// The ε of a theorem's algorithm.
+    pub(super) fn put_epsilon(&self, algorithm: &mut Algorithm) -> Result<()> {
+        let Some(given) = self.epsilon else { return Ok(()) };
+        match algorithm {
+            Algorithm::Discrete(Discrete { epsilon, .. })
+            | Algorithm::Continuous(Continuous { epsilon, .. }) => *epsilon = given,
+            other => return Err(unfit("--epsilon", other, "discrete and continuous")),
         }
-        if let Some(batch) = self.batch {
-            let batch = whole(batch, "--batch")?;
-            match name.as_str() {
-                "discrete" => return unfit("--batch", "the others: an oracle sees all rows"),
-                "baseline" => put(&mut algorithm, "model.descent.batch", batch)?,
-                _ => put(&mut algorithm, "batch", batch)?,
+        Ok(())
+    }
+
+    fn put_counts(&self, algorithm: &mut Algorithm) -> Result<()> {
+        if let Some(given) = self.turns {
+            match algorithm {
+                Algorithm::Discrete(Discrete { turns, .. })
+                | Algorithm::Continuous(Continuous { turns, .. }) => *turns = Some(given),
+                Algorithm::Practical(Practical { turns, .. })
+                | Algorithm::Lagrangian(Lagrangian { turns, .. })
+                | Algorithm::Baseline(Baseline { turns, .. })
+                | Algorithm::Unconstrained(Unconstrained { turns, .. }) => *turns = given,
             }
         }
-        if let Some(epsilon) = self.epsilon {
-            if !theory {
-                return unfit("--epsilon", "discrete and continuous");
-            }
-            put(&mut algorithm, "epsilon", epsilon.into())?;
-        }
-        let model = optimizer(self.optimizer, self.step);
-        if let Some(optimizer) = model {
-            match name.as_str() {
-                "baseline" => put(&mut algorithm, "model.descent.optimizer", optimizer)?,
-                _ if steps => put(&mut algorithm, "model", optimizer)?,
-                _ => return unfit("--optimizer and --step", "the algorithms of one step a turn"),
-            }
-        }
-        match (name.as_str(), self.constraint_optimizer, self.constraint_step) {
-            (_, None, None) => {}
-            ("discrete" | "continuous", None, Some(step)) => {
-                put(&mut algorithm, "step", step.into())?;
-            }
-            ("practical", how, step) => {
-                if let Some(optimizer) = optimizer(how, step) {
-                    put(&mut algorithm, "constraint.optimizer", optimizer)?;
+        if let Some(given) = self.batch {
+            match algorithm {
+                Algorithm::Continuous(Continuous { batch, .. }) => *batch = Some(given),
+                Algorithm::Practical(Practical { batch, .. })
+                | Algorithm::Lagrangian(Lagrangian { batch, .. })
+                | Algorithm::Baseline(Baseline { model: Answer::Descent { batch, .. }, .. })
+                | Algorithm::Unconstrained(Unconstrained { batch, .. }) => *batch = given,
+                Algorithm::Discrete(_) | Algorithm::Baseline(_) => {
+                    let whose = "the others: an oracle sees all rows";
+                    return Err(unfit("--batch", algorithm, whose));
                 }
             }
-            ("lagrangian" | "baseline", how, step) => {
-                if let Some(optimizer) = optimizer(how, step) {
-                    put(&mut algorithm, "constraint", optimizer)?;
+        }
+        Ok(())
+    }
+
+    fn put_steps(&self, algorithm: &mut Algorithm) -> Result<()> {
+        if self.optimizer.is_some() || self.step.is_some() {
+            match optimizers(algorithm).0 {
+                Some(model) => tune(model, self.optimizer, self.step),
+                None => {
+                    let flag = if self.optimizer.is_some() { "--optimizer" } else { "--step" };
+                    return Err(unfit(flag, algorithm, "the algorithms of one step a turn"));
                 }
             }
-            _ => return unfit("--constraint-optimizer and --constraint-step", "those with both"),
         }
-        // What the baseline's descent is not told stays as it is by default.
-        if let Some(Value::Table(descent)) =
-            algorithm.get_mut("model").and_then(|model| model.get_mut("descent"))
-        {
-            descent.entry("batch").or_insert(Value::Integer(100));
-            if !descent.contains_key("optimizer") {
-                descent.insert("optimizer".to_owned(), one("adam", "step", 1e-3.into()));
+        let (how, far) = (self.constraint_optimizer, self.constraint_step);
+        if how.is_none() && far.is_none() {
+            return Ok(());
+        }
+        match algorithm {
+            Algorithm::Discrete(Discrete { step, .. })
+            | Algorithm::Continuous(Continuous { step, .. })
+                if how.is_none() =>
+            {
+                *step = far;
             }
+            _ => match optimizers(algorithm).1 {
+                Some(constraint) => tune(constraint, how, far),
+                None if how.is_some() => {
+                    let whose = "practical, lagrangian and baseline";
+                    return Err(unfit("--constraint-optimizer", algorithm, whose));
+                }
+                None => {
+                    return Err(unfit("--constraint-step", algorithm, "those with constraints"));
+                }
+            },
         }
-        let mut all = Table::new();
-        all.insert(name, Value::Table(algorithm));
-        put(table, "algorithm", Value::Table(all))
+        Ok(())
     }
 }
 
-fn optimizer(name: Option<OptimizerName>, step: Option<f64>) -> Option<Value> {
-    if name.is_none() && step.is_none() {
-        return None;
-    }
-    let step = Value::Float(step.unwrap_or(1e-3));
-    Some(match name {
-        Some(OptimizerName::Sgd) => one("sgd", "step", step),
-        _ => one("adam", "step", step),
-    })
+fn unfit(flag: &str, algorithm: &Algorithm, whose: &str) -> fairgame::Error {
+    settings(format!("{flag} is not for the algorithm {}", algorithm.name()))
+        .help(format!("it is for {whose}"))
 }
 
-/// `{ outer = { inner = value } }`
-fn one(outer: &str, inner: &str, value: Value) -> Value {
-    let mut inside = Table::new();
-    inside.insert(inner.to_owned(), value);
-    let mut table = Table::new();
-    table.insert(outer.to_owned(), Value::Table(inside));
-    Value::Table(table)
+/// How the model moves and how the multipliers do, where it is for the user to say.
+fn optimizers(algorithm: &mut Algorithm) -> (Option<&mut Optimizer>, Option<&mut Optimizer>) {
+    match algorithm {
+        Algorithm::Discrete(_) | Algorithm::Continuous(_) => (None, None),
+        Algorithm::Practical(Practical { model, constraint, .. }) => {
+            (Some(model), Some(&mut constraint.optimizer))
+        }
+        Algorithm::Lagrangian(Lagrangian { model, constraint, .. }) => {
+            (Some(model), Some(constraint))
+        }
+        Algorithm::Baseline(Baseline { model, constraint, .. }) => match model {
+            Answer::Oracle(_) => (None, Some(constraint)),
+            Answer::Descent { optimizer, .. } => (Some(optimizer), Some(constraint)),
+        },
+        Algorithm::Unconstrained(Unconstrained { model, .. }) => (Some(model), None),
+    }
+}
+
+/// Replaces what is said, and nothing else: another optimizer takes over the step.
+fn tune(optimizer: &mut Optimizer, name: Option<OptimizerName>, given: Option<f64>) {
+    *optimizer = match (*optimizer, name) {
+        (Optimizer::Adam { step, .. }, Some(OptimizerName::Sgd)) => Optimizer::sgd(step),
+        (Optimizer::Sgd { step }, Some(OptimizerName::Adam)) => Optimizer::adam(step),
+        (same, _) => same,
+    };
+    let (Optimizer::Sgd { step } | Optimizer::Adam { step, .. }) = optimizer;
+    *step = given.unwrap_or(*step);
 }

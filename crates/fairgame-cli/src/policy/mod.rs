@@ -1,10 +1,11 @@
 //! The settings of a training: a policy file, and flags that win over it.
 //!
-//! Flags and file meet as TOML tables, before either means anything; what they come to is one
-//! [`Spec`], which knows which keys there are.
+//! A file is read as a [`Spec`], which knows which settings there are. `--set` puts more of a file over
+//! it, as TOML; every other flag changes the one setting that it is about, and nothing beside it.
 
 mod learning;
 mod tree;
+mod words;
 
 use std::path::Path;
 
@@ -14,7 +15,8 @@ use fairgame::train::Spec;
 use toml::{Table, Value};
 
 use learning::LearningArguments;
-use tree::{merge, named, put, read, settings, whole};
+
+use tree::{named, read, set, settings};
 
 /// What is to hold, and of what.
 #[derive(Args)]
@@ -42,33 +44,39 @@ pub(crate) struct ProblemArguments {
 }
 
 impl ProblemArguments {
-    /// What the policy says, and the flags instead of it.
-    fn table(&self) -> Result<Table> {
-        let mut table = match self.policy.as_deref() {
-            None => Table::new(),
-            Some(name) if name.starts_with('@') => named(name)?,
-            Some(path) => read(Path::new(path))?,
-        };
-        let text = |text: &String| Value::String(text.clone());
+    /// What the policy says.
+    fn policy(&self) -> Result<Spec> {
+        match self.policy.as_deref() {
+            None => Ok(Spec::new::<&str>("", &[])),
+            Some(name) if name.starts_with('@') => named(name),
+            Some(path) => read(Path::new(path)),
+        }
+    }
+
+    /// What the flags say instead.
+    fn put(&self, spec: &mut Spec) -> Result<()> {
         if let Some(label) = &self.label {
-            put(&mut table, "label", text(label))?;
+            spec.label.clone_from(label);
         }
         if let Some(objective) = &self.objective {
-            put(&mut table, "objective", text(objective))?;
+            spec.objective.clone_from(objective);
         }
         if !self.constraints.is_empty() {
-            let constraints = self.constraints.iter().map(text).collect::<Vec<_>>();
-            put(&mut table, "constraints", constraints.into())?;
+            spec.constraints.clone_from(&self.constraints);
         }
-        if self.skip_empty_groups {
-            put(&mut table, "skip_empty_groups", true.into())?;
+        spec.skip_empty_groups |= self.skip_empty_groups;
+        if spec.label.is_empty() {
+            return Err(settings("no label says which rows are positive")
+                .help("give --label 'income == \">50K\"', or a policy that has one"));
         }
-        Ok(table)
+        Ok(())
     }
 
     /// The problem alone, with all else as the policy or the default has it.
     pub(crate) fn spec(&self) -> Result<Spec> {
-        spec(self.table()?)
+        let mut spec = self.policy()?;
+        self.put(&mut spec)?;
+        Ok(spec)
     }
 }
 
@@ -87,7 +95,7 @@ pub(crate) struct PolicyArguments {
     weight: Option<String>,
 
     /// Draws the splits, the start, the minibatches and the decisions
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..1 << 63))]
     seed: Option<u64>,
 
     #[command(flatten)]
@@ -116,53 +124,39 @@ impl PolicyArguments {
 
     /// What will run: the policy, and what the flags say instead; `more` is what other flags add.
     pub(crate) fn spec(&self, more: &[(&str, Value)]) -> Result<Spec> {
-        self.spec_for("practical", more)
-    }
-
-    /// The same, where another algorithm is meant unless one is named.
-    pub(crate) fn spec_for(&self, algorithm: &str, more: &[(&str, Value)]) -> Result<Spec> {
-        let mut table = self.problem.table()?;
-        self.put(&mut table)?;
-        self.learning.put(&mut table, algorithm)?;
+        let mut spec = self.unchecked()?;
+        self.learning.put_epsilon(&mut spec.algorithm)?;
         for (key, value) in more {
-            put(&mut table, key, value.clone())?;
+            spec = set(&spec, &Table::from_iter([((*key).to_owned(), value.clone())]))?;
         }
+        spec.check()?;
+        Ok(spec)
+    }
+
+    /// The same as long as nothing is to run: --epsilon is for whoever asks, and settings may be wrong.
+    pub(crate) fn unchecked(&self) -> Result<Spec> {
+        // --set is as if the policy had said it, of the algorithm and the model that flags may name.
+        let mut spec = self.learning.choose(self.problem.policy()?)?;
         for text in &self.set {
+            let place = format!("--set '{text}'");
             let given: Table = text.parse().map_err(|error: toml::de::Error| {
-                settings(format!("--set '{text}': {}", error.message()))
+                settings(error.message())
                     .help("write it as in a policy file: 'model.mlp.units = 20'")
+                    .at(&place)
             })?;
-            merge(&mut table, given);
+            spec = set(&spec, &given).map_err(|error| error.at(&place))?;
         }
-        spec(table)
-    }
-
-    fn put(&self, table: &mut Table) -> Result<()> {
-        let text = |text: &String| Value::String(text.clone());
         if !self.ignore.is_empty() {
-            put(table, "encoder.ignore", self.ignore.iter().map(text).collect::<Vec<_>>().into())?;
+            spec.encoder.ignore.clone_from(&self.ignore);
         }
-        if let Some(weight) = &self.weight {
-            put(table, "weight", text(weight))?;
+        if self.weight.is_some() {
+            spec.weight.clone_from(&self.weight);
         }
-        if let Some(seed) = self.seed {
-            put(table, "seed", whole(seed, "--seed")?)?;
-        }
-        Ok(())
+        spec.seed = self.seed.unwrap_or(spec.seed);
+        self.learning.put(&mut spec)?;
+        self.problem.put(&mut spec)?;
+        Ok(spec)
     }
-}
-
-/// The settings that a table holds.
-fn spec(table: Table) -> Result<Spec> {
-    if !table.contains_key("label") {
-        return Err(settings("no label says which rows are positive")
-            .help("give --label 'income == \">50K\"', or a policy that has one"));
-    }
-    Value::Table(table).try_into().map_err(|error: toml::de::Error| {
-        let message = error.to_string();
-        settings(format!("the policy has a setting that cannot be: {}", message.trim()))
-            .help("`--print-policy` without it shows every setting there is")
-    })
 }
 
 /// A policy file that says all of what will run.

@@ -1,82 +1,125 @@
-//! Settings as a tree of TOML, before they mean anything.
+//! Settings as a tree of TOML: a file's, and single ones that are put over what is there.
 
 use std::fs;
 use std::path::Path;
 
-use fairgame::rate;
-use fairgame::{Error, ErrorKind, Result};
-use toml::{Table, Value};
-
-/// TOML's whole numbers have a sign.
-pub(super) fn whole(number: u64, flag: &str) -> Result<Value> {
-    i64::try_from(number)
-        .map(Value::Integer)
-        .map_err(|_| settings(format!("{flag} {number} is too large")).help("give less than 2^63"))
-}
+use fairgame::train::Spec;
+use fairgame::{Error, ErrorKind, Result, nearest, rate};
+use serde::Deserialize;
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
 
 pub(super) fn settings(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Settings, message)
 }
 
-/// Puts a value under a dotted key.
-pub(super) fn put(table: &mut Table, key: &str, value: Value) -> Result<()> {
-    match key.split_once('.') {
-        None => {
-            table.insert(key.to_owned(), value);
-            Ok(())
-        }
-        Some((first, rest)) => {
-            let inner = table.entry(first).or_insert_with(|| Value::Table(Table::new()));
-            // A word such as `linear` gives way to a table of settings.
-            if !inner.is_table() {
-                *inner = Value::Table(Table::new());
-            }
-            match inner {
-                Value::Table(inner) => put(inner, rest, value),
-                _ => Err(settings(format!("`{first}` has no settings of its own"))),
-            }
-        }
-    }
-}
-
-/// Puts all of `given` over what is there, table by table.
-pub(super) fn merge(table: &mut Table, given: Table) {
-    for (key, value) in given {
-        match (table.get_mut(&key), value) {
-            (Some(Value::Table(inner)), Value::Table(given)) => merge(inner, given),
-            (_, value) => {
-                table.insert(key, value);
-            }
-        }
-    }
-}
-
 /// One of the paper's problems.
-pub(super) fn named(name: &str) -> Result<Table> {
+pub(super) fn named(name: &str) -> Result<Spec> {
     let policy = rate::Policy::find(name.trim_start_matches('@'))?;
-    let mut table = Table::new();
-    table.insert("label".to_owned(), policy.label.into());
-    table.insert("objective".to_owned(), policy.objective.into());
-    let constraints: Vec<Value> = policy.constraints.iter().map(|&text| text.into()).collect();
-    table.insert("constraints".to_owned(), constraints.into());
-    Ok(table)
+    let mut spec = Spec::new(policy.label, policy.constraints);
+    spec.objective = policy.objective.to_owned();
+    Ok(spec)
 }
 
-pub(super) fn read(path: &Path) -> Result<Table> {
+/// A policy file; its label is empty where it has none.
+pub(super) fn read(path: &Path) -> Result<Spec> {
     let text = fs::read_to_string(path).map_err(|error| {
         Error::new(ErrorKind::Io, format!("the policy cannot be read: {error}"))
             .help("give a TOML file, or @NAME for one of the paper's problems")
             .at(path.display())
     })?;
-    text.parse().map_err(|error: toml::de::Error| {
-        let message = format!("the policy is not TOML: {}", error.message());
-        let failed = Error::new(ErrorKind::Syntax, message);
-        match error.span() {
+    let placed = |failed: Error, hint: Option<String>, error: &toml::de::Error| {
+        let failed = match error.span() {
             Some(span) => {
                 let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
-                failed.at(format!("line {line}")).at(path.display())
+                failed.pointing(&text, span, hint.unwrap_or_default()).at(format!("line {line}"))
             }
-            None => failed.at(path.display()),
-        }
+            None => helped(failed, hint),
+        };
+        failed.at(path.display())
+    };
+    let mut table = DeTable::parse(&text).map_err(|error| {
+        let message = format!("the policy is not TOML: {}", error.message());
+        placed(Error::new(ErrorKind::Syntax, message), None, &error)
+    })?;
+    // A flag may still give it.
+    let none = || Spanned::new(0..0, DeValue::String("".into()));
+    table.get_mut().entry(Spanned::new(0..0, "label".into())).or_insert_with(none);
+    Spec::deserialize(toml::Deserializer::from(table)).map_err(|error| {
+        let (message, hint) = explained(error.message());
+        placed(settings(message), hint, &error)
     })
+}
+
+/// The settings with `given` put over them.
+///
+/// Tables are merged as deep as that makes sense: what names another algorithm, model or optimizer than
+/// the one that is there takes its place.
+pub(super) fn set(spec: &Spec, given: &Table) -> Result<Spec> {
+    let before = Table::try_from(spec).map_err(|error| settings(error.to_string()))?;
+    let mut depth = depth(given);
+    loop {
+        let mut table = before.clone();
+        merge(&mut table, given, depth);
+        match Spec::deserialize(table) {
+            Ok(spec) => return Ok(spec),
+            Err(_) if depth > 1 => depth -= 1,
+            Err(error) => {
+                let (message, hint) = explained(error.message());
+                return Err(helped(settings(message), hint));
+            }
+        }
+    }
+}
+
+/// One of several by its name, with every setting at its default, or as it is if it is there already.
+pub(super) fn choose(spec: &Spec, key: &str, name: &str) -> Result<Spec> {
+    let now = Table::try_from(spec).map_err(|error| settings(error.to_string()))?;
+    match now.get(key) {
+        Some(Value::Table(one)) if one.contains_key(name) => Ok(spec.clone()),
+        _ => set(spec, &Table::from_iter([(key.to_owned(), Value::from(name))])),
+    }
+}
+
+fn helped(error: Error, hint: Option<String>) -> Error {
+    match hint {
+        Some(hint) => error.help(hint),
+        None => error,
+    }
+}
+
+/// How many keys lead to a value, at most.
+fn depth(table: &Table) -> usize {
+    1 + table.values().filter_map(Value::as_table).map(depth).max().unwrap_or(0)
+}
+
+/// Puts `given` over what is there, the tables of the first `depth` keys merged.
+fn merge(table: &mut Table, given: &Table, depth: usize) {
+    for (key, value) in given {
+        match (table.get_mut(key), value) {
+            (Some(Value::Table(inner)), Value::Table(given)) if depth > 1 => {
+                merge(inner, given, depth - 1);
+            }
+            _ => {
+                table.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// What is wrong in our words, and what was meant, where that can be told.
+fn explained(message: &str) -> (String, Option<String>) {
+    // "unknown field `a`, expected one of `b`, `c`", as serde has it.
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let what = match message {
+        message if message.starts_with("unknown field") => "there is no setting",
+        message if message.starts_with("unknown variant") => "there is no",
+        message => return (message.to_owned(), None),
+    };
+    let Some((word, known)) = words.split_first() else { return (message.to_owned(), None) };
+    let hint = match nearest(word, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    (format!("{what} `{word}`"), Some(hint))
 }

@@ -1,0 +1,192 @@
+//! What a policy file says is what runs, flags replace what they name and nothing else, and what cannot be
+//! is refused with its place and the nearest name.
+
+mod common;
+
+use common::{Folder, Run};
+use toml::Table;
+
+const PROBLEM: &str = "label = 'hired == \"yes\"'\nconstraints = ['recall() >= 0.7']\n";
+
+/// A folder with a small table and this policy, after the problem.
+fn folder(policy: &str) -> Folder {
+    let row = |i: usize| {
+        let skill = (i * 37 % 101) as f64 / 10.0;
+        let hired = if skill + (i % 3) as f64 > 6.0 { "yes" } else { "no" };
+        format!("{},{skill},{hired}\n", ["a", "b"][i % 2])
+    };
+    let rows: String = (0..300).map(row).collect();
+    let folder = Folder::with("people.csv", format!("group,skill,hired\n{rows}"));
+    folder.write("policy.toml", format!("{PROBLEM}{policy}\n"));
+    folder
+}
+
+fn print(policy: &str, flags: &[&str]) -> Run {
+    let train = ["train", "people.csv", "--policy", "policy.toml", "--print-policy"];
+    folder(policy).fairgame(&[&train, flags].concat())
+}
+
+/// Asserts that the complete policy has this value under this dotted key.
+#[track_caller]
+fn says(policy: &str, flags: &[&str], key: &str, wanted: impl Into<toml::Value>) {
+    let run = print(policy, flags);
+    assert_eq!(run.code, Some(0), "{policy} {flags:?}: {run:?}");
+    let printed: toml::Value = run.stdout.parse::<Table>().unwrap().into();
+    let found = key.split('.').try_fold(&printed, |table, key| table.get(key));
+    assert_eq!(found, Some(&wanted.into()), "{policy} {flags:?}: {key} in\n{}", run.stdout);
+}
+
+/// Asserts that it is refused, in these words.
+#[track_caller]
+fn refuses(policy: &str, flags: &[&str], words: &[&str]) {
+    let run = print(policy, flags);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{policy} {flags:?}: {run:?}");
+    for word in words {
+        assert!(run.stderr.contains(word), "{policy} {flags:?}: no {word} in {}", run.stderr);
+    }
+}
+
+/// A name alone is as good as a name with settings; two names are none.
+#[test]
+fn algorithms_by_name() {
+    says("algorithm = \"lagrangian\"", &[], "algorithm.lagrangian.turns", 50_000);
+    says("algorithm = \"lagrangian\"", &["--turns", "7"], "algorithm.lagrangian.turns", 7);
+    let both = "[algorithm.lagrangian]\nturns = 3\n[algorithm.practical]\n";
+    for more in ["turns = 4", "turnz = 4"] {
+        let second = ["policy.toml, line 3", "`practical` is a second"];
+        refuses(&format!("{both}{more}"), &[], &second);
+    }
+    // A flag names one of them, and the file is wrong all the same.
+    refuses(both, &["--algorithm", "practical"], &["a second"]);
+}
+
+/// What a flag does not name stays as the policy has it.
+#[test]
+fn flags_replace_what_they_name() {
+    let sgd = "algorithm.practical.model.sgd.step = 0.5";
+    says(sgd, &["--step", "0.1"], "algorithm.practical.model.sgd.step", 0.1);
+    says(sgd, &["--optimizer", "sgd"], "algorithm.practical.model.sgd.step", 0.5);
+    says(sgd, &["--optimizer", "adam"], "algorithm.practical.model.adam.step", 0.5);
+    let adam = "algorithm.practical.model.adam = {step = 0.5, momentum = 0.3, floor = 0.25}\n\
+                algorithm.practical.constraint.optimizer.adam = {step = 0.5, memory = 0.75}";
+    let steps = ["--step", "0.1", "--constraint-step", "0.2"];
+    for (key, wanted) in [
+        ("model.adam.step", 0.1),
+        ("model.adam.momentum", 0.3),
+        ("model.adam.floor", 0.25),
+        ("constraint.optimizer.adam.step", 0.2),
+        ("constraint.optimizer.adam.memory", 0.75),
+    ] {
+        says(adam, &steps, &format!("algorithm.practical.{key}"), wanted);
+    }
+    let lagrangian = "algorithm.lagrangian.constraint.sgd.step = 0.5";
+    let key = "algorithm.lagrangian.constraint.sgd.step";
+    says(lagrangian, &["--constraint-step", "0.1"], key, 0.1);
+    says(lagrangian, &["--constraint-optimizer", "sgd"], key, 0.5);
+    says(lagrangian, &["--algorithm", "lagrangian"], key, 0.5);
+    let descent = "algorithm.baseline.model.descent.optimizer.adam.step";
+    says("", &["--algorithm", "baseline", "--batch", "5"], descent, 0.001);
+
+    says("model.mlp.units = 9", &["--model", "mlp"], "model.mlp.units", 9);
+    says("model = \"mlp\"", &["--units", "7"], "model.mlp.units", 7);
+    says("", &["--model", "mlp"], "model.mlp.units", 50);
+    refuses("", &["--units", "7"], &["--units is for --model mlp"]);
+    let shrink = "selection.shrink.on = \"val\"";
+    says(shrink, &["--selection", "shrink"], "selection.shrink.on", "val");
+    says("early_stop.least = 0.5", &["--early-stop", "3"], "early_stop.least", 0.5);
+    says("early_stop.kept = 5", &["--early-stop"], "early_stop.kept", 5);
+    says("", &["--early-stop"], "early_stop.kept", 20);
+    says(
+        "[datasets.two]\nval_fraction = 0.25",
+        &["--seed", "4"],
+        "datasets.two.val_fraction",
+        0.25,
+    );
+}
+
+/// `--set` is more of the file: another algorithm takes the place of the one that is there.
+#[test]
+fn set_is_more_of_the_file() {
+    let set =
+        |text, key, wanted: toml::Value| says("", &["--set", text, "--batch", "9"], key, wanted);
+    set("algorithm.lagrangian.turns = 5", "algorithm.lagrangian.turns", 5.into());
+    set("algorithm = 'lagrangian'", "algorithm.lagrangian.batch", 9.into());
+    let sgd = "algorithm.practical.model.sgd.step = 0.25";
+    set(sgd, "algorithm.practical.model.sgd.step", 0.25.into());
+    set("model.mlp.units = 4", "model.mlp.units", 4.into());
+    set("region.radius = 2.0", "region.convexity", 0.0.into());
+    set("keep = 'every'", "keep", "every".into());
+    // Beside what the file says, and of what a flag names.
+    let both = "algorithm.practical = {turns = 3, batch = 8}";
+    says(both, &["--set", sgd], "algorithm.practical.turns", 3);
+    let baseline =
+        ["--algorithm", "baseline", "--set", "algorithm.baseline.model.descent.batch = 5"];
+    says("", &baseline, "algorithm.baseline.model.descent.batch", 5);
+    refuses("", &["--set", "model"], &["--set 'model'"]);
+}
+
+/// A name that is none gets its place and the nearest that is.
+#[test]
+fn typos() {
+    let at = "policy.toml, line 3, column 1: there is no setting";
+    refuses("sed = 3", &[], &[at, "`sed`", "did you mean `seed`?"]);
+    refuses("sed = 3", &["--set", "seed = 4"], &[at]);
+    refuses("algorithm = \"lagrangean\"", &[], &["line 3", "did you mean `lagrangian`?"]);
+    refuses("algorithm = \"lagrangean\"", &["--algorithm", "practical"], &["lagrangean"]);
+    refuses("[algorithm.lagrangean]", &[], &["line 3", "did you mean `lagrangian`?"]);
+    refuses("[algorithm.practical]\nturnz = 3", &[], &["line 4", "did you mean `turns`?"]);
+    refuses("[algorithm.practical.model.adm]\nstep = 1.0", &[], &["did you mean `adam`?"]);
+    refuses("[encoder]\nignor = []", &[], &["line 4", "did you mean `ignore`?"]);
+    refuses("surrogate = \"hinje\"", &[], &["line 3", "did you mean `hinge`?"]);
+    refuses("selection = \"shink\"", &[], &["line 3", "did you mean `shrink`?"]);
+    refuses("zebra = 3", &[], &["line 3", "there are label, objective, constraints"]);
+    refuses("seed = \"x\"", &[], &["line 3", "column 8", "string"]);
+    refuses("seed = ", &[], &["policy.toml, line 3", "not TOML"]);
+    refuses("", &["--set", "sed = 3"], &["--set 'sed = 3'", "did you mean `seed`?"]);
+    let turns = "algorithm.lagrangian.turnz = 3";
+    refuses("", &["--set", turns], &[turns, "did you mean `turns`?"]);
+    for (flag, typo, meant) in [
+        ("--model", "mpl", "mlp"),
+        ("--algorithm", "lagrangean", "lagrangian"),
+        ("--optimizer", "adma", "adam"),
+        ("--surrogate", "hinje", "hinge"),
+        ("--selection", "shink", "shrink"),
+    ] {
+        refuses("", &[flag, typo], &[flag, typo, &format!("'{meant}'")]);
+    }
+}
+
+/// No policy is printed that training would refuse without a look at the data.
+#[test]
+fn what_is_printed_can_run() {
+    for (policy, flags, wanted) in [
+        ("", &["--turns", "0"][..], "above 0"),
+        ("", &["--batch", "0"], "above 0"),
+        ("", &["--step", "-1"], "algorithm.practical.model"),
+        ("", &["--constraint-step", "-1"], "algorithm.practical.constraint"),
+        ("", &["--radius", "-1"], "region"),
+        ("", &["--model", "mlp", "--units", "0"], "units"),
+        ("", &["--keep", "0"], "keep"),
+        ("", &["--early-stop", "0"], "early stopping"),
+        ("", &["--val-fraction", "1.5"], "fraction"),
+        ("", &["--test-fraction", "-1"], "fraction"),
+        ("", &["--constraint", "recal() >= 0.9"], "recall"),
+        ("", &["--label", "hired = 3"], "label"),
+        ("", &["--epsilon", "0.1"], "--epsilon is not for the algorithm practical"),
+        ("", &["--algorithm", "discrete", "--epsilon", "0"], "epsilon"),
+        ("", &["--algorithm", "continuous"], "convex"),
+        ("", &["--algorithm", "discrete", "--batch", "5"], "--batch"),
+        ("", &["--algorithm", "discrete", "--optimizer", "sgd"], "--optimizer"),
+        ("", &["--algorithm", "unconstrained", "--constraint-step", "1"], "--constraint-step"),
+        ("region.convexity = 0.1\nmodel = 'mlp'\nalgorithm = 'continuous'", &[], "linear models"),
+        ("algorithm.baseline.radius = 0.0", &[], "radius"),
+        ("algorithm.discrete.radius = -1.0", &[], "radius"),
+        ("algorithm.practical.constraint.floor = 2.0", &[], "floor"),
+        ("model.lattice.inputs = 0", &[], "inputs"),
+        ("selection.shrink.epsilon.at_most = -1.0", &[], "selection.shrink.epsilon"),
+        ("encoder.columns.skill = [{buckets = {cuts = {quantiles = 1}}}]", &[], "encoder"),
+        ("encoder.columns.skill = []", &[], "no coding"),
+    ] {
+        refuses(policy, flags, &[wanted]);
+    }
+}
