@@ -2,14 +2,15 @@
 
 use clap::Args;
 use comfy_table::CellAlignment;
-use fairgame::algorithm::Scales;
+use fairgame::algorithm::{Algorithm, Discrete, Scales};
 use fairgame::bounds::{self, Smoothness};
+use fairgame::model::Region;
 use fairgame::train::{Data, WeightedRows};
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::json;
 
 use crate::output;
-use crate::policy::PolicyArguments;
+use crate::policy::{PolicyArguments, Typed};
 use crate::read::FormatArguments;
 use crate::verdict::Verdict;
 
@@ -19,17 +20,19 @@ Examples:
   fairgame bounds @adult --policy @adult --radius 5 --convexity 0.01
   fairgame bounds --constraints 2 --rows 1000 --convexity 0.1 --subgradient 2 --proxy 3 --lipschitz 1
 
-With DATA the constants are those of the problem on its rows, half of which are the constraint player's;
-without, they are 1 unless given. What is given wins.";
+With DATA the constants are those of the problem on its rows, half of which are the constraint player's, and
+ε and μ those of the policy; without, constants are 1 and ε is 0.05. What is given wins.";
 
 #[derive(Args)]
+#[command(mut_arg("epsilon", |epsilon| epsilon.help("ε: how far from an equilibrium the game may end").help_heading("Numbers")))]
+#[command(mut_arg("convexity", |mu| mu.help("μ: how strongly convex the losses are; (X/2)·‖θ‖² makes them so").help_heading("Numbers")))]
 pub(crate) struct Bounds {
     /// Rows to take the constants from; as for `train`
     #[arg(value_name = "DATA")]
     data: Vec<String>,
 
     #[command(flatten)]
-    policy: PolicyArguments,
+    policy: Typed<PolicyArguments>,
 
     /// m: how many constraints there are
     #[arg(long = "constraints", id = "m", value_name = "N", help_heading = "Numbers")]
@@ -64,7 +67,7 @@ pub(crate) struct Bounds {
     lipschitz: Option<f64>,
 
     #[command(flatten)]
-    format: FormatArguments,
+    format: Typed<FormatArguments>,
 
     /// Print JSON
     #[arg(long)]
@@ -81,10 +84,27 @@ struct Line {
     key: &'static str,
     what: &'static str,
     value: Option<f64>,
+    /// Whether something is counted.
+    counts: bool,
 }
 
 fn line(symbol: &'static str, key: &'static str, what: &'static str, value: Option<f64>) -> Line {
-    Line { symbol, key, what, value }
+    Line { symbol, key, what, value, counts: false }
+}
+
+/// A line of a whole number.
+fn count(symbol: &'static str, key: &'static str, what: &'static str, value: Option<f64>) -> Line {
+    Line { symbol, key, what, value, counts: true }
+}
+
+impl Line {
+    fn json(&self) -> serde_json::Value {
+        match self.value {
+            // More than that is a whole number, but not one of JSON.
+            Some(value) if self.counts && value < u64::MAX as f64 => json!(value as u64),
+            value => json!(value),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
@@ -93,7 +113,7 @@ pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
         let object = |lines: &[Line]| {
             lines
                 .iter()
-                .map(|line| (line.key.to_owned(), json!(line.value)))
+                .map(|line| (line.key.to_owned(), line.json()))
                 .collect::<serde_json::Map<_, _>>()
         };
         output::print_json(&json!({
@@ -113,18 +133,23 @@ pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
         }
         text += &format!("{table}\n\n");
     }
-    text += "– has no bound for this problem: give the number, or hold a linear model in a ball (--radius).\n\
-             A generalization bound above the range of the losses says nothing.\n";
+    text += match arguments.data.is_empty() {
+        true => "– is not known: give the number.\n",
+        false => {
+            "– has no bound for this problem: give the number, or hold a linear model in a ball (--radius).\n"
+        }
+    };
+    text += "A generalization bound above the range of the losses says nothing.\n";
     output::print(&text)?;
     Ok(Verdict::Met)
 }
 
 impl Bounds {
     fn lines(&self) -> Result<(Vec<Line>, Vec<Line>)> {
-        let found = if self.data.is_empty() { None } else { Some(self.found()?) };
+        let found = if self.data.is_empty() { self.no_data()? } else { Some(self.found()?) };
         let needed = |given: Option<usize>, found: Option<usize>, flag: &str| {
             given.or(found).ok_or_else(|| {
-                Error::new(ErrorKind::Settings, format!("{flag} is not known"))
+                settings(format!("{flag} is not known"))
                     .help(format!("give {flag} N, or DATA with a policy"))
             })
         };
@@ -132,11 +157,8 @@ impl Bounds {
             needed(self.constraints, found.as_ref().map(|f| f.constraints), "--constraints")?;
         let rows = needed(self.rows, found.as_ref().map(|f| f.rows), "--rows")?;
         if constraints == 0 || rows == 0 {
-            return Err(Error::new(
-                ErrorKind::Settings,
-                "without constraints or rows nothing is promised",
-            )
-            .help("give at least one of each"));
+            return Err(settings("without constraints or rows nothing is promised")
+                .help("give at least one of each"));
         }
         let scales = found.as_ref().map(|found| found.scales);
         let one = |given: Option<f64>, of: Option<Option<f64>>| given.or(of.unwrap_or(Some(1.0)));
@@ -144,15 +166,29 @@ impl Bounds {
         let loss = one(self.loss, scales.map(|s| Some(s.loss)));
         let proxy = one(self.proxy, scales.map(|s| s.proxy));
         let subgradient = one(self.subgradient, scales.map(|s| s.subgradient));
-        let epsilon = self.policy.epsilon().unwrap_or(0.05);
-        let convexity = self.policy.convexity().filter(|convexity| *convexity > 0.0);
-        let numbers =
-            [gradient, loss, proxy, subgradient, self.lipschitz, convexity, Some(epsilon)];
-        let sound = |number: f64| number > 0.0 && number.is_finite();
-        let likely = self.delta > 0.0 && self.delta < 1.0;
-        if !(likely && numbers.into_iter().flatten().all(sound)) {
-            let message = "the theorems need numbers above 0, and a delta between 0 and 1";
-            return Err(Error::new(ErrorKind::Settings, message).help("check what was given"));
+        let policy = &self.policy.arguments;
+        let epsilon = policy.epsilon().or(found.as_ref().and_then(|found| found.epsilon));
+        let epsilon = epsilon.unwrap_or(Discrete::default().epsilon);
+        let given = Region { radius: None, convexity: policy.convexity().unwrap_or(0.0) };
+        given.check()?;
+        let convexity = found.as_ref().map_or(given.convexity, |found| found.convexity);
+        let convexity = (convexity > 0.0).then_some(convexity);
+        if !(self.delta > 0.0 && self.delta < 1.0) {
+            return Err(settings(format!("a delta of {} is no probability", self.delta))
+                .help("give --delta a number between 0 and 1"));
+        }
+        for (flag, number) in [
+            ("epsilon", Some(epsilon)),
+            ("gradient", gradient),
+            ("loss", loss),
+            ("proxy", proxy),
+            ("subgradient", subgradient),
+            ("lipschitz", self.lipschitz),
+        ] {
+            if let Some(number) = number.filter(|number| !(*number > 0.0 && number.is_finite())) {
+                return Err(settings(format!("the theorems say nothing where {flag} is {number}"))
+                    .help(format!("give --{flag} a number above 0")));
+            }
         }
 
         let turns = gradient.map(|most| bounds::swap_regret_turns(constraints, epsilon, most));
@@ -173,8 +209,8 @@ impl Bounds {
             },
         );
         let given = vec![
-            line("m", "constraints", "constraints", Some(constraints as f64)),
-            line("|S_val|", "rows", "rows of the constraint player", Some(rows as f64)),
+            count("m", "constraints", "constraints", Some(constraints as f64)),
+            count("|S_val|", "rows", "rows of the constraint player", Some(rows as f64)),
             line("ε", "epsilon", "how far from an equilibrium the game may end", Some(epsilon)),
             line("δ", "delta", "how likely a bound may fail", Some(self.delta)),
             line(
@@ -195,21 +231,39 @@ impl Bounds {
             line("L", "lipschitz", "how fast constraint losses change with θ", self.lipschitz),
         ];
         let promised = vec![
-            line("T", "turns", "turns (Theorems 1 and 2)", turns),
+            count("T", "turns", "turns (Theorems 1 and 2)", turns),
             line("η_λ", "step", "the constraint player's step (Theorems 1 and 2)", step),
             line("r", "radius", "the covering's radius (Theorem 1)", radius),
             line("ln |C_r|", "ln_covering", "the logarithm of its size, at most", ln_size),
             line("G̃_val (1)", "theorem_1", "how far val may be from the truth (Theorem 1)", first),
-            line("T_θ", "inner_turns", "inner turns (Theorem 2)", inner),
+            count("T_θ", "inner_turns", "inner turns (Theorem 2)", inner),
             line("G̃_val (2)", "theorem_2", "how far val may be from the truth (Theorem 2)", second),
         ];
         Ok((given, promised))
     }
 
+    /// Refuses what is about data where there is none.
+    fn no_data(&self) -> Result<Option<Found>> {
+        let own = ["epsilon", "convexity"];
+        let typed = self.policy.flags.iter().chain(&self.format.flags);
+        match typed.into_iter().find(|flag| !own.contains(&flag.as_str())) {
+            Some(flag) => Err(settings(format!("--{flag} says nothing without DATA"))
+                .help("give DATA, or leave it out and give the constants themselves")),
+            None => Ok(None),
+        }
+    }
+
     /// The constants of a problem on data.
     fn found(&self) -> Result<Found> {
-        let spec = self.policy.unchecked()?;
-        let format = &self.format;
+        let mut spec = self.policy.arguments.unchecked()?;
+        let epsilon = match spec.algorithm {
+            Algorithm::Discrete(discrete) => Some(discrete.epsilon),
+            Algorithm::Continuous(continuous) => Some(continuous.epsilon),
+            _ => None,
+        };
+        // Nothing else depends on the algorithm, and nothing is to be played.
+        spec.algorithm = Algorithm::default();
+        let format = &self.format.arguments;
         let table = format.read(&self.data, format.options(&spec.missing))?;
         let divided = spec.divide(table, false)?;
         let train = spec.rows(divided.train)?;
@@ -224,12 +278,21 @@ impl Bounds {
             constraints: setting.val.losses().constraints(),
             rows: setting.val.rows(),
             scales: Scales::of(&setting),
+            epsilon,
+            convexity: spec.region.convexity,
         })
     }
 }
 
+fn settings(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Settings, message)
+}
+
+/// What data and a policy say.
 struct Found {
     constraints: usize,
     rows: usize,
     scales: Scales,
+    epsilon: Option<f64>,
+    convexity: f64,
 }

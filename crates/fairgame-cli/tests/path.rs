@@ -354,7 +354,7 @@ fn bounds() {
     assert_eq!(numbers.code, Some(0), "{numbers:?}");
     let bounds = json(&numbers)["bounds"].clone();
     // 4·9·ln 9/0.0025, and √((8·ln 400 + ln 320)/20,000).
-    assert_eq!(bounds["turns"], (4.0 * 9.0 * 9.0_f64.ln() / 0.0025).ceil());
+    assert_eq!(bounds["turns"], (4.0 * 9.0 * 9.0_f64.ln() / 0.0025).ceil() as u64);
     let wanted = ((8.0 * 400.0_f64.ln() + 320.0_f64.ln()) / 20_000.0).sqrt();
     assert!((bounds["theorem_1"].as_f64().unwrap() - wanted).abs() < 1e-12, "{bounds}");
     assert!(bounds["theorem_2"].is_null());
@@ -377,8 +377,8 @@ fn bounds() {
     ]);
     assert_eq!(data.code, Some(0), "{data:?}");
     let data = json(&data);
-    assert_eq!(data["given"]["constraints"], 3.0);
-    assert_eq!(data["given"]["rows"], 750.0);
+    assert_eq!(data["given"]["constraints"], 3);
+    assert_eq!(data["given"]["rows"], 750);
     // A group of about 40 % of the rows: a single row counts more than twice.
     assert!(data["given"]["loss"].as_f64().unwrap() > 2.0, "{data}");
     assert!(data["bounds"]["theorem_2"].as_f64().unwrap() > 0.0);

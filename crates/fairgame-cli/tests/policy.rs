@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Folder, Run};
+use serde_json::Value;
 use toml::Table;
 
 const PROBLEM: &str = "label = 'hired == \"yes\"'\nconstraints = ['recall() >= 0.7']\n";
@@ -189,4 +190,60 @@ fn what_is_printed_can_run() {
     ] {
         refuses(policy, flags, &[wanted]);
     }
+}
+
+/// `bounds` goes by the policy where no flag says otherwise.
+#[test]
+fn bounds_of_a_policy() {
+    let bounds = |policy: &str, flags: &[&str]| {
+        let all = [&["bounds", "people.csv", "--policy", "policy.toml", "--json"], flags].concat();
+        let run = folder(policy).fairgame(&all);
+        assert_eq!(run.code, Some(0), "{policy} {flags:?}: {run:?}");
+        serde_json::from_str::<Value>(&run.stdout).unwrap()["given"].clone()
+    };
+    let theory = "region.convexity = 0.1\nalgorithm.discrete.epsilon = 0.2";
+    for (policy, flags, epsilon, convexity) in [
+        ("", &[][..], 0.05, None),
+        (theory, &[], 0.2, Some(0.1)),
+        (theory, &["--epsilon", "0.3", "--convexity", "0.4"], 0.3, Some(0.4)),
+        (theory, &["--convexity", "0"], 0.2, None),
+        ("algorithm.continuous.epsilon = 0.2", &[], 0.2, None),
+        ("algorithm.practical.turns = 9", &["--epsilon", "0.3"], 0.3, None),
+    ] {
+        let given = bounds(policy, flags);
+        assert_eq!(given["epsilon"], epsilon, "{policy} {flags:?}");
+        assert_eq!(given["convexity"].as_f64(), convexity, "{policy} {flags:?}");
+    }
+}
+
+/// Counts are whole; a flag that would say nothing is refused, and so is a number that cannot be.
+#[test]
+fn bounds_of_numbers() {
+    let folder = folder("");
+    let bounds = |flags: &[&str]| {
+        folder.fairgame(&[&["bounds", "--constraints", "3", "--rows", "100"], flags].concat())
+    };
+    let run = bounds(&["--convexity", "0.1", "--json"]);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["given"]["constraints"], 3);
+    assert_eq!(document["given"]["rows"], 100);
+    // 4·4·ln 4/0.05², and 200·ln 200 with 200 = 1/(0.1·0.05).
+    assert_eq!(document["bounds"]["turns"], 8873);
+    assert_eq!(document["bounds"]["inner_turns"], 1060);
+    for (flags, wanted) in [
+        (&["--policy", "nosuch.toml"][..], "--policy says nothing without DATA"),
+        (&["--radius", "2"], "--radius says nothing without DATA"),
+        (&["--set", "seed = 3"], "--set says nothing without DATA"),
+        (&["--delimiter", ";"], "--delimiter says nothing without DATA"),
+        (&["--convexity", "-1"], "convexity of -1"),
+        (&["--epsilon", "0"], "epsilon is 0"),
+        (&["--proxy", "0"], "proxy is 0"),
+        (&["--delta", "2"], "--delta"),
+    ] {
+        let run = bounds(flags);
+        assert_eq!(run.code, Some(2), "{flags:?}: {run:?}");
+        assert!(run.stderr.contains(wanted), "{flags:?}: {run:?}");
+    }
+    let with_data = ["people.csv", "--policy", "policy.toml", "--convexity", "-1"];
+    assert_eq!(bounds(&with_data).code, Some(2));
 }

@@ -5,6 +5,7 @@
 
 mod learning;
 mod tree;
+mod typed;
 mod words;
 
 use std::path::Path;
@@ -15,6 +16,7 @@ use fairgame::train::Spec;
 use toml::{Table, Value};
 
 use learning::LearningArguments;
+pub(crate) use typed::Typed;
 
 use tree::{named, read, set, settings};
 
