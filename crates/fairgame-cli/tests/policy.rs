@@ -68,6 +68,12 @@ fn flags_replace_what_they_name() {
     says(sgd, &["--step", "0.1"], "algorithm.practical.model.sgd.step", 0.1);
     says(sgd, &["--optimizer", "sgd"], "algorithm.practical.model.sgd.step", 0.5);
     says(sgd, &["--optimizer", "adam"], "algorithm.practical.model.adam.step", 0.5);
+    // Another algorithm plays as long; one more column that is not a feature is one more.
+    let turns = "algorithm.practical = { turns = 30, batch = 7 }\nencoder.ignore = [\"group\"]";
+    says(turns, &["--algorithm", "lagrangian"], "algorithm.lagrangian.turns", 30);
+    says(turns, &["--algorithm", "unconstrained"], "algorithm.unconstrained.batch", 7);
+    says(turns, &["--algorithm", "lagrangian", "--turns", "9"], "algorithm.lagrangian.turns", 9);
+    says(turns, &["--ignore", "skill"], "encoder.ignore", vec!["group", "skill"]);
     let adam = "algorithm.practical.model.adam = {step = 0.5, momentum = 0.3, floor = 0.25}\n\
                 algorithm.practical.constraint.optimizer.adam = {step = 0.5, memory = 0.75}";
     let steps = ["--step", "0.1", "--constraint-step", "0.2"];

@@ -145,6 +145,7 @@ enum SelectionName {
 impl LearningArguments {
     /// Which model, algorithm, surrogate and selection.
     pub(super) fn choose(&self, mut spec: Spec) -> Result<Spec> {
+        let before = counts(&mut spec.algorithm).map(|(turns, batch)| (*turns, *batch));
         for (key, name) in [
             ("model", self.model.as_ref().map(word)),
             ("algorithm", self.algorithm.as_ref().map(word)),
@@ -154,6 +155,10 @@ impl LearningArguments {
             if let Some(name) = name {
                 spec = choose(&spec, key, &name)?;
             }
+        }
+        // Another algorithm plays as long as the one that was to be played.
+        if let (Some(before), Some((turns, batch))) = (before, counts(&mut spec.algorithm)) {
+            (*turns, *batch) = before;
         }
         Ok(spec)
     }
@@ -261,6 +266,17 @@ impl LearningArguments {
             },
         }
         Ok(())
+    }
+}
+
+/// The turns and the rows in a minibatch of an algorithm that is told both.
+fn counts(algorithm: &mut Algorithm) -> Option<(&mut u64, &mut usize)> {
+    match algorithm {
+        Algorithm::Practical(Practical { turns, batch, .. })
+        | Algorithm::Lagrangian(Lagrangian { turns, batch, .. })
+        | Algorithm::Baseline(Baseline { turns, model: Answer::Descent { batch, .. }, .. })
+        | Algorithm::Unconstrained(Unconstrained { turns, batch, .. }) => Some((turns, batch)),
+        Algorithm::Discrete(_) | Algorithm::Continuous(_) | Algorithm::Baseline(_) => None,
     }
 }
 

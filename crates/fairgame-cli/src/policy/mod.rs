@@ -36,7 +36,8 @@ pub(crate) struct ProblemArguments {
     #[arg(long, value_name = "EXPR")]
     objective: Option<String>,
 
-    /// What is to hold: 'positive_rate(each sex) >= 0.8 * positive_rate()' (repeatable)
+    /// What is to hold: 'positive_rate(each sex) >= 0.8 * positive_rate()' (repeatable); the
+    /// policy's constraints are then not asked for
     #[arg(long = "constraint", value_name = "EXPR")]
     constraints: Vec<String>,
 
@@ -88,7 +89,8 @@ pub(crate) struct PolicyArguments {
     #[command(flatten)]
     problem: ProblemArguments,
 
-    /// A column that is not a feature; constraints may still speak of it (repeatable)
+    /// A column that is not a feature, beside those of the policy; constraints may still speak of it
+    /// (repeatable)
     #[arg(long, value_name = "COLUMN")]
     ignore: Vec<String>,
 
@@ -148,8 +150,10 @@ impl PolicyArguments {
             })?;
             spec = set(&spec, &given).map_err(|error| error.at(&place))?;
         }
-        if !self.ignore.is_empty() {
-            spec.encoder.ignore.clone_from(&self.ignore);
+        for column in &self.ignore {
+            if !spec.encoder.ignore.contains(column) {
+                spec.encoder.ignore.push(column.clone());
+            }
         }
         if self.weight.is_some() {
             spec.weight.clone_from(&self.weight);
