@@ -25,6 +25,7 @@ pub use predicate::{Comparison, Predicate, Value};
 pub use read::{Header, Missing, ReadOptions, Source, read};
 pub use shipped::{SHIPPED, Shipped};
 pub use summary::{ColumnSummary, Range, Summary, TopValue, quantile};
+pub(crate) use text::canonical;
 pub(crate) use write::whole_file;
 pub use write::{Format, write, write_csv, write_text};
 
