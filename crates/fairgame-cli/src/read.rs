@@ -5,7 +5,7 @@ use std::io;
 
 use clap::Args;
 use fairgame::classifier::Classifier;
-use fairgame::table::{self, Header, Kind, Missing, ReadOptions, Source, Table};
+use fairgame::table::{self, Header, Kind, Missing, ReadOptions, Source, Table, Untyped};
 use fairgame::{Error, ErrorKind, Result};
 
 /// What is read, and how.
@@ -135,6 +135,7 @@ impl FormatArguments {
             missing: self.missing(missing),
             kinds: self.kinds.iter().cloned().collect(),
             expected: BTreeMap::new(),
+            untyped: Untyped::Content,
             columns: (!self.columns.is_empty()).then(|| self.columns.clone()),
             drop: self.drop.clone(),
         }
