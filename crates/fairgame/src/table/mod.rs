@@ -32,7 +32,7 @@ pub use summary::{ColumnSummary, Range, Summary, TopValue, quantile};
 pub(crate) use text::canonical;
 pub(crate) use whole::write_bytes;
 pub use whole::write_text;
-pub use write::{Format, Writer, write, write_csv};
+pub use write::{Format, Writer, write};
 
 use crate::{Error, ErrorKind, Result, nearest};
 

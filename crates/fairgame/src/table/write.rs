@@ -85,17 +85,6 @@ pub fn write(table: &Table, path: &Path, format: Format) -> Result<()> {
     writer.finish()
 }
 
-/// Writes a table as CSV to anything that takes bytes.
-pub fn write_csv(table: &Table, out: impl Write) -> Result<()> {
-    let written = || -> io::Result<()> {
-        let mut writer = csv_header(table, out)?;
-        csv_rows(table, &mut writer)?;
-        csv_end(writer)?.flush()
-    };
-    written()
-        .map_err(|error| Error::new(ErrorKind::Io, format!("the table cannot be written: {error}")))
-}
-
 /// Writes tables of the same columns, one after the other, as one.
 ///
 /// A file appears under its name, whole, when the writer is finished; a writer that is dropped before
