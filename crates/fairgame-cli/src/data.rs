@@ -83,7 +83,7 @@ pub(crate) struct Export {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// The file format: csv, csv.gz, csv.zst, parquet or arrow
+    /// The file format: csv, csv.gz, csv.zst, parquet, arrow or jsonl
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     format: Format,
 

@@ -2,6 +2,8 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use fairgame::{Error, ErrorKind, Remedy, Result};
@@ -15,17 +17,50 @@ pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Prints data. A reader that stopped listening is no error.
-pub(crate) fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::new(ErrorKind::Io, format!("cannot be written: {error}"))
-                .at("standard output"))
+/// Standard output. A reader that stopped listening is no error: what it would have got is dropped.
+#[derive(Clone, Default)]
+pub(crate) struct Stdout(Arc<AtomicBool>);
+
+impl Stdout {
+    /// Whether nobody listens any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn unless_closed<T>(&self, done: T, write: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        if self.is_closed() {
+            return Ok(done);
         }
-        _ => Ok(()),
+        match write() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.0.store(true, Ordering::Relaxed);
+                Ok(done)
+            }
+            other => other,
+        }
     }
 }
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_closed(bytes.len(), || io::stdout().write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_closed((), || io::stdout().flush())
+    }
+}
+
+/// Prints data.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = Stdout::default();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
+        Error::new(ErrorKind::Io, format!("cannot be written: {error}")).at(STDOUT)
+    })
+}
+
+/// What messages call standard output.
+pub(crate) const STDOUT: &str = "standard output";
 
 /// Prints a JSON document.
 pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {

@@ -1,26 +1,37 @@
 //! `fairgame predict`: decisions of a model, each with its chance.
+//!
+//! Rows are read, decided and written a chunk at a time, so memory does not grow with their number.
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use fairgame::classifier::{Classifier, Draw, draw_of_text};
-use fairgame::table::{self, Column, Format, MISSING, Table, Values};
+use clap::Args;
+use fairgame::classifier::{Classifier, Draw, Prediction, draws};
+use fairgame::table::{Column, Format, Table, Values, Writer};
 use fairgame::{Error, ErrorKind, Result};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use crate::output;
+use crate::output::{self, Stdout};
+use crate::progress::RowCount;
 use crate::read::ReadArguments;
 use crate::verdict::Verdict;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   fairgame predict model.safetensors new.csv -o decisions.csv --id customer
-  fairgame predict model.safetensors new.parquet -o decisions.parquet --keep name
+  fairgame predict model.safetensors parts/ -o decisions.parquet --keep name --keep amount --type amount=number
   fairgame predict model.safetensors - < new.csv --format jsonl
 
 A row is decided by a hash of its features and of the model's key, or of --id: the same row gets the same
 decision every time, in every order, on every machine. The label and the groups of the constraints are not
-needed.";
+needed.
+
+Files may be larger than memory: rows are read, decided and written a chunk at a time. An output file appears
+once it is whole; on standard output, an error comes after the rows before it.
+
+Columns that are kept are written as they are read: of CSV as their text, 007 as 007 and 1.50 as 1.50; of
+Parquet and Arrow as numbers, texts or booleans, by their type. --type makes a column another kind, and one that
+the model uses is of the model's kind. Whichever it is, an identifier draws by its value: 7, 7.0 and the number 7
+are the same, 007 is another.";
 
 #[derive(Args)]
 pub(crate) struct Predict {
@@ -34,9 +45,10 @@ pub(crate) struct Predict {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The format [default: by the name of the output, or csv]
+    /// The format: csv, csv.gz, csv.zst, parquet, arrow or jsonl (one JSON object a line) [default: by the
+    /// name of the output, or csv]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<OutputFormat>,
+    format: Option<Format>,
 
     /// The column that says who a row is: it is kept, and decides the draw in place of the features
     #[arg(long, value_name = "COLUMN")]
@@ -45,6 +57,11 @@ pub(crate) struct Predict {
     /// Another column to keep (repeatable)
     #[arg(long, value_name = "COLUMN")]
     keep: Vec<String>,
+
+    /// How many rows are read, decided and written at a time, which changes nothing but the memory it takes
+    /// [default: 65536, or fewer where a row is long]
+    #[arg(long, value_name = "ROWS", value_parser = rows)]
+    chunk: Option<usize>,
 
     /// Print what was written as JSON
     #[arg(long, requires = "output")]
@@ -55,171 +72,156 @@ pub(crate) struct Predict {
     quiet: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    /// Comma-separated values
-    Csv,
-    /// Parquet
-    Parquet,
-    /// One JSON object a line
-    Jsonl,
-}
-
 pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     let format = arguments.format()?;
+    let kept = arguments.kept()?;
     let inputs = arguments.read.data.iter().map(Path::new).chain([arguments.model.as_path()]);
     output::check_distinct(inputs, arguments.output.as_deref())?;
     let classifier = Classifier::load(&arguments.model)?;
-    let rows = arguments.read.read_for(&classifier)?;
-    let features = classifier.encoder().encode(&rows)?;
-    let keys = match &arguments.id {
-        None => None,
-        Some(id) => Some(keys(column(&rows, id, "--id")?)?),
+    let chunk = arguments.chunk.unwrap_or_else(|| rows_at_a_time(&classifier, kept.len()));
+    let chunks = arguments.read.chunks_for(&classifier, &kept, chunk)?;
+    let count = RowCount::new(arguments.quiet || arguments.json);
+    if arguments.output.is_some() {
+        // A file that is half written is to be removed first.
+        count.listen();
+    }
+    let stdout = Stdout::default();
+    let mut writer = match &arguments.output {
+        Some(path) => Writer::file(path, format)?,
+        None => Writer::stream(output::STDOUT, stdout.clone(), format),
     };
-    let draw = keys.as_deref().map_or(Draw::Features, Draw::Keys);
-    let predictions = classifier.predict(&features, draw)?;
 
-    let mut columns = Vec::new();
-    for name in arguments.id.iter().chain(&arguments.keep) {
-        let kept = column(&rows, name, "--keep")?;
-        if ["decision", "probability", "score"].contains(&name.as_str()) {
-            let message = format!("column `{name}` has the name of a result");
-            return Err(
-                Error::new(ErrorKind::Settings, message).help("rename it, or do not keep it")
-            );
+    let (mut rows, mut positive) = (0, 0);
+    for table in chunks {
+        let written = table.and_then(|table| {
+            let predictions = arguments.decide(&classifier, &table, rows)?;
+            writer.write(&result(&table, &kept, &predictions)?)?;
+            Ok(predictions)
+        });
+        if written.is_err() && rows > 0 && arguments.output.is_none() && !arguments.quiet {
+            output::notice(format!("{} were written before the error", decisions(rows)));
         }
-        if !columns.iter().any(|column: &Column| column.name == kept.name) {
-            columns.push(kept.clone());
+        let predictions = written?;
+        rows += predictions.len();
+        positive += predictions.iter().filter(|one| one.positive).count();
+        count.add(predictions.len());
+        if count.is_stopped() {
+            return Ok(Verdict::Interrupted);
+        }
+        if stdout.is_closed() {
+            return Ok(Verdict::Met);
         }
     }
-    let number = |pick: fn(&fairgame::classifier::Prediction) -> f64| {
-        Values::Number(predictions.iter().map(pick).collect())
-    };
-    let decided = predictions.iter().map(|one| Some(one.positive)).collect();
-    columns.push(Column::new("decision", Values::Boolean(decided)));
-    columns.push(Column::new("probability", number(|one| one.probability)));
-    columns.push(Column::new("score", number(|one| one.score)));
-    let result = Table::new(columns)?;
-    write(&result, arguments.output.as_deref(), format)?;
-    let positive = predictions.iter().filter(|one| one.positive).count();
+    writer.finish()?;
+    drop(count);
     if arguments.json {
         output::print_json(&json!({
-            "version": output::VERSION, "rows": result.rows(), "positive": positive,
+            "version": output::VERSION, "rows": rows, "positive": positive,
             "output": arguments.output,
         }))?;
     } else if let (Some(path), false) = (&arguments.output, arguments.quiet) {
-        output::notice(format!(
-            "{} in {}: {positive} positive",
-            output::count(result.rows(), "decision"),
-            path.display()
-        ));
+        let (decisions, path) = (decisions(rows), path.display());
+        output::notice(format!("{decisions} in {path}: {positive} positive"));
     }
     Ok(Verdict::Met)
 }
 
 impl Predict {
-    fn format(&self) -> Result<OutputFormat> {
+    fn format(&self) -> Result<Format> {
         if let Some(format) = self.format {
-            if format == OutputFormat::Parquet && self.output.is_none() {
-                return Err(Error::new(
-                    ErrorKind::Settings,
-                    "Parquet is not written to standard output",
-                )
-                .help("give a file (-o), or another --format"));
+            if self.output.is_none() && !matches!(format, Format::Csv | Format::JsonLines) {
+                let message = format!("`{format}` is not written to standard output");
+                return Err(Error::new(ErrorKind::Settings, message)
+                    .help("give a file (-o), or the --format `csv` or `jsonl`"));
             }
             return Ok(format);
         }
-        let name = self.output.as_ref().map(|path| path.to_string_lossy().to_lowercase());
-        match name.as_deref() {
-            None => Ok(OutputFormat::Csv),
-            Some(name) if name.ends_with(".csv") => Ok(OutputFormat::Csv),
-            Some(name) if name.ends_with(".parquet") => Ok(OutputFormat::Parquet),
-            Some(name) if name.ends_with(".jsonl") || name.ends_with(".ndjson") => {
-                Ok(OutputFormat::Jsonl)
-            }
-            Some(name) => {
-                let message = format!("the name `{name}` does not say which format to write");
-                Err(Error::new(ErrorKind::Settings, message)
-                    .help("let it end in .csv, .parquet or .jsonl, or give --format"))
-            }
+        let Some(path) = &self.output else { return Ok(Format::Csv) };
+        let name = path.to_string_lossy().to_lowercase();
+        if name.ends_with(".ndjson") {
+            return Ok(Format::JsonLines);
         }
-    }
-}
-
-fn column<'a>(table: &'a Table, name: &str, flag: &str) -> Result<&'a Column> {
-    table.columns().iter().find(|column| column.name == name).ok_or_else(|| {
-        let error = Error::new(ErrorKind::Column, format!("there is no column `{name}`")).at(flag);
-        let columns = table.columns().iter().map(|column| column.name.as_str());
-        match fairgame::nearest(name, columns) {
-            Some(near) => error.help(format!("did you mean `{near}`?")),
-            None => error,
-        }
-    })
-}
-
-/// What each row draws by: the text of its identifier, so that a number is the same in every file.
-fn keys(column: &Column) -> Result<Vec<u64>> {
-    let text = |row: usize| match &column.values {
-        Values::Number(numbers) if numbers[row].is_nan() => None,
-        Values::Number(numbers) => Some(numbers[row].to_string()),
-        Values::Category(category) => match category.codes[row] {
-            MISSING => None,
-            code => Some(category.dictionary.text(code).to_owned()),
-        },
-        Values::Boolean(truths) => truths[row].map(|truth| truth.to_string()),
-    };
-    let rows = match &column.values {
-        Values::Number(numbers) => numbers.len(),
-        Values::Category(category) => category.codes.len(),
-        Values::Boolean(truths) => truths.len(),
-    };
-    let key = |row: usize| {
-        text(row).map(|text| draw_of_text(&text)).ok_or_else(|| {
-            Error::new(ErrorKind::Value, format!("row {} has no identifier", row + 1))
-                .help("fill it in, or let the features decide the draw (no --id)")
-                .at(format!("column `{}`", column.name))
+        let named = |format: &Format| name.ends_with(&format!(".{format}"));
+        Format::ALL.into_iter().find(named).ok_or_else(|| {
+            let message = format!("the name `{name}` does not say which format to write");
+            let endings = Format::ALL.map(|format| format!(".{format}")).join(", ");
+            Error::new(ErrorKind::Settings, message)
+                .help(format!("let it end in one of {endings}, or give --format"))
         })
-    };
-    (0..rows).map(key).collect()
-}
+    }
 
-fn write(result: &Table, path: Option<&Path>, format: OutputFormat) -> Result<()> {
-    let Some(path) = path else {
-        let text = match format {
-            OutputFormat::Jsonl => lines(result),
-            _ => csv(result)?,
+    /// The columns to keep, each once.
+    fn kept(&self) -> Result<Vec<&str>> {
+        let mut kept: Vec<&str> = Vec::new();
+        for name in self.id.iter().chain(&self.keep).map(String::as_str) {
+            if RESULTS.contains(&name) {
+                let message = format!("column `{name}` has the name of a result");
+                return Err(
+                    Error::new(ErrorKind::Settings, message).help("rename it, or do not keep it")
+                );
+            }
+            if !kept.contains(&name) {
+                kept.push(name);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Decides rows, of which `before` others came first.
+    fn decide(
+        &self,
+        classifier: &Classifier,
+        table: &Table,
+        before: usize,
+    ) -> Result<Vec<Prediction>> {
+        let features = classifier.encoder().encode(table)?;
+        let Some(id) = &self.id else { return classifier.predict(&features, Draw::Features) };
+        let draws = draws(&table.column(id).map_err(|error| error.at("--id"))?.values);
+        let key = |(row, draw): (usize, Option<u64>)| {
+            draw.ok_or_else(|| {
+                let message = format!("row {} has no identifier", before + row + 1);
+                Error::new(ErrorKind::Value, message)
+                    .help("fill it in, or let the features decide the draw (no --id)")
+                    .at(format!("column `{id}`"))
+            })
         };
-        return output::print(&text);
-    };
-    match format {
-        OutputFormat::Csv => table::write(result, path, Format::Csv),
-        OutputFormat::Parquet => table::write(result, path, Format::Parquet),
-        OutputFormat::Jsonl => table::write_text(path, &lines(result)),
+        let keys = draws.into_iter().enumerate().map(key).collect::<Result<Vec<_>>>()?;
+        classifier.predict(&features, Draw::Keys(&keys))
     }
 }
 
-fn csv(result: &Table) -> Result<String> {
-    let mut bytes = Vec::new();
-    table::write_csv(result, &mut bytes)?;
-    String::from_utf8(bytes)
-        .map_err(|error| Error::new(ErrorKind::Value, format!("no CSV can be made: {error}")))
+/// The names of the columns that are added.
+const RESULTS: [&str; 3] = ["decision", "probability", "score"];
+
+/// The kept columns, and what was decided.
+fn result(table: &Table, kept: &[&str], predictions: &[Prediction]) -> Result<Table> {
+    let kept = kept.iter().map(|name| table.column(name).cloned());
+    let mut columns = kept.collect::<Result<Vec<_>>>().map_err(|error| error.at("--keep"))?;
+    let number =
+        |pick: fn(&Prediction) -> f64| Values::Number(predictions.iter().map(pick).collect());
+    let decided = predictions.iter().map(|one| Some(one.positive)).collect();
+    let [decision, probability, score] = RESULTS;
+    columns.push(Column::new(decision, Values::Boolean(decided)));
+    columns.push(Column::new(probability, number(|one| one.probability)));
+    columns.push(Column::new(score, number(|one| one.score)));
+    Table::new(columns)
 }
 
-fn lines(result: &Table) -> String {
-    let value = |column: &Column, row: usize| match &column.values {
-        Values::Number(numbers) => json!(numbers[row]),
-        Values::Category(category) => match category.codes[row] {
-            MISSING => Value::Null,
-            code => json!(category.dictionary.text(code)),
-        },
-        Values::Boolean(truths) => json!(truths[row]),
-    };
-    let mut text = String::new();
-    for row in 0..result.rows() {
-        let object: Map<String, Value> =
-            result.columns().iter().map(|c| (c.name.clone(), value(c, row))).collect();
-        text += &Value::Object(object).to_string();
-        text.push('\n');
+/// So many rows that their values and features are a few megabytes.
+fn rows_at_a_time(classifier: &Classifier, kept: usize) -> usize {
+    let encoder = classifier.encoder();
+    let cells = encoder.kinds().len() + encoder.inputs().len() + kept;
+    ((1 << 21) / cells.max(1)).clamp(1 << 8, 1 << 16)
+}
+
+fn decisions(rows: usize) -> String {
+    output::count(rows, "decision")
+}
+
+/// A number of rows, at least one.
+fn rows(text: &str) -> Result<usize> {
+    match text.parse() {
+        Ok(rows) if rows > 0 => Ok(rows),
+        _ => Err(Error::new(ErrorKind::Settings, "a whole number above 0 is needed")),
     }
-    text
 }

@@ -1,4 +1,4 @@
-//! What the user sees while a game is played, and how it is asked to stop.
+//! What the user sees while a game is played or rows are decided, and how that is asked to stop.
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -11,21 +11,64 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// How often Ctrl-C was pressed.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
-/// Whether a game is being played, so that stopping it means something.
-static PLAYING: AtomicBool = AtomicBool::new(false);
+/// Whether there is something to stop in good order.
+static LISTENING: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C stops the game after its turn; pressed again, the program.
+/// From now on Ctrl-C is only asked about, until pressed again.
 fn listen() {
+    LISTENING.store(true, Ordering::Relaxed);
     static LISTENS: OnceLock<bool> = OnceLock::new();
     LISTENS.get_or_init(|| {
         ctrlc::set_handler(|| {
             let before = ASKED.fetch_add(1, Ordering::Relaxed);
-            if before > 0 || !PLAYING.load(Ordering::Relaxed) {
+            if before > 0 || !LISTENING.load(Ordering::Relaxed) {
                 std::process::exit(130);
             }
         })
         .is_ok()
     });
+}
+
+fn bar(length: Option<u64>, style: &str, quiet: bool) -> ProgressBar {
+    let bar = match quiet {
+        true => ProgressBar::hidden(),
+        // Hidden where standard error is no terminal.
+        false => ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr()),
+    };
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// How many rows are done, on standard error if that is a terminal.
+pub(crate) struct RowCount(ProgressBar);
+
+impl RowCount {
+    pub(crate) fn new(quiet: bool) -> Self {
+        RowCount(bar(None, "{human_pos} rows, {per_sec}", quiet))
+    }
+
+    /// From now on Ctrl-C does not end the program, but asks it to stop.
+    pub(crate) fn listen(&self) {
+        listen();
+    }
+
+    /// Whether Ctrl-C asked to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        ASKED.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn add(&self, rows: usize) {
+        self.0.inc(rows as u64);
+    }
+}
+
+impl Drop for RowCount {
+    fn drop(&mut self) {
+        LISTENING.store(false, Ordering::Relaxed);
+        self.0.finish_and_clear();
+    }
 }
 
 /// A bar on standard error, if that is a terminal; and an ear for Ctrl-C.
@@ -41,16 +84,8 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new(turns: u64, quiet: bool) -> Self {
         listen();
-        PLAYING.store(true, Ordering::Relaxed);
-        let bar = match quiet {
-            true => ProgressBar::hidden(),
-            // Hidden where standard error is no terminal.
-            false => ProgressBar::with_draw_target(Some(turns), ProgressDrawTarget::stderr()),
-        };
         let style = "{bar:24} {human_pos}/{human_len} turns, {per_sec}, {eta} left {msg}";
-        if let Ok(style) = ProgressStyle::with_template(style) {
-            bar.set_style(style);
-        }
+        let bar = bar(Some(turns), style, quiet);
         let every = (turns / 1000).clamp(1, 1000);
         Progress { bar, every, objective: f64::NAN, constraints: Vec::new(), stopped: false }
     }
@@ -61,7 +96,7 @@ impl Progress {
     }
 
     pub(crate) fn finish(&self) {
-        PLAYING.store(false, Ordering::Relaxed);
+        LISTENING.store(false, Ordering::Relaxed);
         self.bar.finish_and_clear();
     }
 

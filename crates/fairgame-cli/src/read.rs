@@ -5,7 +5,7 @@ use std::io;
 
 use clap::Args;
 use fairgame::classifier::Classifier;
-use fairgame::table::{self, Header, Kind, Missing, ReadOptions, Source, Table};
+use fairgame::table::{self, Chunks, Header, Kind, Missing, ReadOptions, Source, Table, Untyped};
 use fairgame::{Error, ErrorKind, Result};
 
 /// What is read, and how.
@@ -92,12 +92,32 @@ impl ReadArguments {
         let options = self.format.options(&classifier.missing());
         self.format.read(&self.data, ReadOptions { expected, ..options })
     }
+
+    /// Reads tables of so many rows for a classifier: its columns, and the `kept` ones as they are
+    /// written.
+    pub(crate) fn chunks_for(
+        &self,
+        classifier: &Classifier,
+        kept: &[&str],
+        rows: usize,
+    ) -> Result<Chunks> {
+        self.format.check()?;
+        let expected = classifier.encoder().kinds();
+        let needed = expected.keys().map(String::as_str).chain(kept.iter().copied());
+        let needed: Vec<String> = needed.map(str::to_owned).collect();
+        let mut options = self.format.options(&classifier.missing());
+        if options.columns.is_none() && !needed.is_empty() {
+            options.columns = Some(needed);
+        }
+        let options = ReadOptions { expected, untyped: Untyped::Text, ..options };
+        table::chunks(sources(&self.data)?, &options, rows)
+    }
 }
 
 impl FormatArguments {
     /// Reads a table.
     pub(crate) fn read(&self, data: &[String], options: ReadOptions) -> Result<Table> {
-        let sources = data.iter().map(|text| source(text)).collect::<Result<Vec<_>>>()?;
+        let sources = sources(data)?;
         self.check()?;
         table::read(sources, &options)
     }
@@ -135,17 +155,19 @@ impl FormatArguments {
             missing: self.missing(missing),
             kinds: self.kinds.iter().cloned().collect(),
             expected: BTreeMap::new(),
+            untyped: Untyped::Content,
             columns: (!self.columns.is_empty()).then(|| self.columns.clone()),
             drop: self.drop.clone(),
         }
     }
 }
 
-fn source(text: &str) -> Result<Source> {
-    match text {
+fn sources(data: &[String]) -> Result<Vec<Source>> {
+    let source = |text: &String| match text.as_str() {
         "-" => Ok(Source::stream("standard input", io::stdin())),
         text => Source::parse(text),
-    }
+    };
+    data.iter().map(source).collect()
 }
 
 /// One ASCII character, or the word `tab`.

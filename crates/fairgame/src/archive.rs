@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors, View};
@@ -175,7 +174,7 @@ impl Archive {
     /// Writes a file, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
         let bytes = self.to_bytes().map_err(|error| error.at(path.display()))?;
-        crate::table::whole_file(path, |mut file| file.write_all(&bytes))
+        crate::table::write_bytes(path, &bytes)
     }
 
     /// Reads a file that is `what`.

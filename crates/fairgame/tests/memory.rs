@@ -1,5 +1,6 @@
 //! A million Adult-like rows are read and encoded within 300 MB, and a thousand constraints over a
-//! million rows are compiled within a few bytes a row.
+//! million rows are compiled within a few bytes a row; rows are decided within a few megabytes, however
+//! many there are.
 
 #[path = "common/counting.rs"]
 mod counting;
@@ -8,9 +9,15 @@ use std::io::{Read, Write};
 use std::sync::Mutex;
 
 use counting::peak;
+use fairgame::algorithm::{Algorithm, Practical};
+use fairgame::classifier::{Classifier, Draw, draws};
 use fairgame::encode::{Encoder, EncoderSpec};
 use fairgame::rate::Problem;
-use fairgame::table::{Category, Column, ReadOptions, Shipped, Source, Table, Values, read};
+use fairgame::table::{
+    Category, Column, Format, ReadOptions, Shipped, Source, Table, Untyped, Values, Writer, chunks,
+    read,
+};
+use fairgame::train::{Data, Spec};
 
 const ROWS: usize = 1_000_000;
 
@@ -87,4 +94,72 @@ fn a_thousand_groups_of_twenty_flags() {
     });
     assert!(compiled.losses().cells() > FEW / 2);
     assert!(peak < FEW * 1000 / 8 * 6, "a peak of {} MB", peak / 1_000_000);
+}
+
+/// CSV of so many rows, made as it is read.
+struct People {
+    rows: std::ops::Range<usize>,
+    ready: std::io::Cursor<Vec<u8>>,
+}
+
+impl People {
+    fn source(rows: usize) -> Source {
+        let ready = std::io::Cursor::new(b"person,age,job,hired\n".to_vec());
+        Source::stream("people.csv", People { rows: 0..rows, ready })
+    }
+}
+
+impl Read for People {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.ready.read(buffer)?;
+        let Some(row) = (read == 0).then(|| self.rows.next()).flatten() else { return Ok(read) };
+        let (age, job) = (20 + row * 7919 % 50, ["clerk", "nurse", "pilot"][row % 3]);
+        let hired = if age > 40 { "yes" } else { "no" };
+        self.ready = std::io::Cursor::new(format!("{row:09x},{age},{job},{hired}\n").into_bytes());
+        self.ready.read(buffer)
+    }
+}
+
+/// Decides rows by their identifier, all of them different, and keeps it.
+fn decide(classifier: &Classifier, rows: usize, format: Format) -> usize {
+    let kinds = classifier.encoder().kinds();
+    let columns = kinds.keys().cloned().chain(["person".to_owned()]).collect();
+    let (columns, untyped) = (Some(columns), Untyped::Text);
+    let options = ReadOptions { columns, kinds, untyped, ..ReadOptions::default() };
+    let mut writer = Writer::stream("nowhere", std::io::sink(), format);
+    let mut decided = 0;
+    for table in chunks([People::source(rows)], &options, 10_000).unwrap() {
+        let table = table.unwrap();
+        let person = table.column("person").unwrap();
+        let keys: Option<Vec<u64>> = draws(&person.values).into_iter().collect();
+        let features = classifier.encoder().encode(&table).unwrap();
+        let predictions = classifier.predict(&features, Draw::Keys(&keys.unwrap())).unwrap();
+        let scores = Values::Number(predictions.iter().map(|one| one.score).collect());
+        let result = Table::new(vec![person.clone(), Column::new("score", scores)]).unwrap();
+        writer.write(&result).unwrap();
+        decided += predictions.len();
+    }
+    writer.finish().unwrap();
+    decided
+}
+
+#[test]
+fn deciding_takes_no_more_for_more_rows() {
+    let _alone = ALONE.lock().unwrap();
+    let people = read([People::source(1000)], &ReadOptions::default()).unwrap();
+    let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+    spec.encoder.ignore = vec!["person".to_owned()];
+    spec.algorithm = Algorithm::Practical(Practical { turns: 50, ..Practical::default() });
+    let trained = spec.train(&Data { train: (&people).into(), val: None }, 1, &mut []).unwrap();
+    for format in [Format::Csv, Format::JsonLines, Format::Parquet] {
+        let measured = |rows| {
+            let (peak, decided) = peak(|| decide(&trained.classifier, rows, format));
+            assert_eq!(decided, rows);
+            peak
+        };
+        // A row group of Parquet is full after a quarter of a million rows.
+        let (few, many) = (measured(300_000), measured(1_200_000));
+        assert!(many < few + few / 20, "{format}: a peak of {few} bytes, and of {many}");
+        assert!(many < 16_000_000, "{format}: a peak of {many} bytes");
+    }
 }

@@ -4,6 +4,7 @@ use super::Classifier;
 use crate::encode::{Codes, Features};
 use crate::model::{Model, Rows, Tape};
 use crate::random::mix;
+use crate::table::{Values, canonical};
 use crate::{Error, ErrorKind, Result};
 
 /// What a classifier says of a row.
@@ -28,9 +29,41 @@ pub enum Draw<'a> {
 }
 
 /// The number that an identifier draws by.
+///
+/// It depends on the value, not on how a file holds or writes it: a number draws by its shortest text
+/// and a truth value by `true` or `false`, whether it was stored as such or as a text. A text with zeros
+/// in front is another identifier than the number without them.
+///
+/// ```
+/// use fairgame::classifier::draw_of_text;
+/// assert_eq!(draw_of_text("7.0"), draw_of_text("7"));
+/// assert_ne!(draw_of_text("007"), draw_of_text("7"));
+/// ```
 pub fn draw_of_text(text: &str) -> u64 {
+    let text = canonical(text);
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| mix(hash ^ u64::from(byte)));
     mix(hash ^ text.len() as u64)
+}
+
+/// The number that each of a column's identifiers draws by, [`draw_of_text`] of it; `None` where it is
+/// missing.
+///
+/// ```
+/// use fairgame::classifier::{draw_of_text, draws};
+/// use fairgame::table::Values;
+/// assert_eq!(draws(&Values::Number(vec![7.0, f64::NAN])), [Some(draw_of_text("7")), None]);
+/// ```
+pub fn draws(identifiers: &Values) -> Vec<Option<u64>> {
+    match identifiers {
+        Values::Number(numbers) => {
+            let number = |number: &f64| (!number.is_nan()).then(|| number.to_string());
+            numbers.iter().map(|one| number(one).map(|text| draw_of_text(&text))).collect()
+        }
+        Values::Category(category) => category.texts().map(|text| text.map(draw_of_text)).collect(),
+        Values::Boolean(truths) => {
+            truths.iter().map(|truth| truth.map(|truth| draw_of_text(&truth.to_string()))).collect()
+        }
+    }
 }
 
 /// Rows that are scored at a time.

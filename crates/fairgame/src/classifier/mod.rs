@@ -13,7 +13,7 @@ mod shrink;
 
 use serde::{Deserialize, Serialize};
 
-pub use decide::{Draw, Prediction, draw_of_text};
+pub use decide::{Draw, Prediction, draw_of_text, draws};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
 pub use seen::Seen;
 pub(crate) use seen::sketch;

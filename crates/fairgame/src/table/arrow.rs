@@ -5,7 +5,7 @@
 //! CSV file (in UTC, where they have a time zone). Missing markers and surrounding spaces mean the same as in CSV, so one table describes
 //! identically whichever format it came in.
 
-use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::io::{Cursor, Read, Seek};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -13,189 +13,170 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
-use arrow_ipc::{root_as_footer, root_as_message};
-use arrow_schema::{ArrowError, DataType, TimeUnit};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, DataType, Schema, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::ChunkReader;
 
 use super::builder::{ColumnBuilder, Misfit, TableBuilder};
-use super::input::Whole;
+use super::input::{Stream, Whole};
+use super::ipc::{Messages, check_footer};
 use super::text::EXACT;
-use super::{Kind, MISSING, Missing, ReadOptions};
+use super::{Kind, MISSING, Missing, ReadOptions, Untyped};
 use crate::{Error, ErrorKind, Remedy, Result};
 
 /// Rows decoded at a time.
 const BATCH: usize = 8192;
 
-/// Appends the rows of a Parquet file.
-pub(super) fn read_parquet(
-    whole: Whole,
-    options: &ReadOptions,
-    table: &mut TableBuilder,
-) -> Result<()> {
-    match whole {
-        Whole::File(file) => parquet(file, options, table),
-        Whole::Memory(bytes) => parquet(parquet_bytes(bytes), options, table),
-    }
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
+
+/// The rows of record batches, still to be appended.
+pub(super) struct Rows {
+    batches: Batches,
+    /// The columns that those of a batch go to, in order.
+    columns: Vec<usize>,
+    /// What is left of a batch that there was no room for.
+    rest: Option<RecordBatch>,
+    /// How many rows were appended.
+    appended: usize,
+    format: &'static str,
 }
 
-fn parquet_bytes(bytes: Vec<u8>) -> impl ChunkReader + 'static {
-    bytes::Bytes::from(bytes)
+impl Rows {
+    /// The rows of a Parquet file.
+    pub(super) fn parquet(
+        whole: Whole,
+        options: &ReadOptions,
+        table: &mut TableBuilder,
+    ) -> Result<Self> {
+        match whole {
+            Whole::File(file) => parquet(file, options, table),
+            Whole::Memory(bytes) => parquet(bytes::Bytes::from(bytes), options, table),
+        }
+    }
+
+    /// The rows of an Arrow IPC file.
+    pub(super) fn ipc_file(
+        whole: Whole,
+        options: &ReadOptions,
+        table: &mut TableBuilder,
+    ) -> Result<Self> {
+        match whole {
+            Whole::File(file) => ipc_file(std::io::BufReader::new(file), options, table),
+            Whole::Memory(bytes) => ipc_file(Cursor::new(bytes), options, table),
+        }
+    }
+
+    /// The rows of an Arrow IPC stream.
+    pub(super) fn ipc_stream(
+        stream: Stream,
+        options: &ReadOptions,
+        table: &mut TableBuilder,
+    ) -> Result<Self> {
+        let reader = StreamReader::try_new(Messages::new(stream), None)
+            .map_err(|error| damaged("Arrow", &error))?;
+        let fields = table.open(names(&reader.schema()), options)?;
+        Ok(Rows::projected(reader, &fields))
+    }
+
+    /// The rows of Arrow batches that still hold the columns that are left out.
+    fn projected(
+        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + 'static,
+        fields: &[Option<usize>],
+    ) -> Self {
+        let kept = kept(fields);
+        let batches = batches.map(move |batch| batch.and_then(|batch| batch.project(&kept)));
+        Rows::new(Box::new(batches), fields, "Arrow")
+    }
+
+    /// The rows of batches that hold the kept columns, in the file's order.
+    fn new(batches: Batches, fields: &[Option<usize>], format: &'static str) -> Self {
+        let columns = fields.iter().copied().flatten().collect();
+        Rows { batches, columns, rest: None, appended: 0, format }
+    }
+
+    /// Appends at most `room` rows, and says whether there may be more.
+    pub(super) fn append(
+        &mut self,
+        room: usize,
+        options: &ReadOptions,
+        table: &mut TableBuilder,
+    ) -> Result<bool> {
+        let mut room = room;
+        while room > 0 {
+            let batch = match self.rest.take() {
+                Some(rest) => rest,
+                None => match self.batches.next() {
+                    None => return Ok(false),
+                    Some(batch) => batch.map_err(|error| damaged(self.format, &error))?,
+                },
+            };
+            let fits = batch.num_rows().min(room);
+            if fits < batch.num_rows() {
+                self.rest = Some(batch.slice(fits, batch.num_rows() - fits));
+            }
+            self.append_batch(&batch.slice(0, fits), options, table)?;
+            room -= fits;
+        }
+        Ok(true)
+    }
+
+    fn append_batch(
+        &mut self,
+        batch: &RecordBatch,
+        options: &ReadOptions,
+        table: &mut TableBuilder,
+    ) -> Result<()> {
+        for (array, &column) in batch.columns().iter().zip(&self.columns) {
+            let column = &mut table.columns[column];
+            append(array, column, options).map_err(|misplaced| match misplaced {
+                Misplaced::Value(row, text, misfit) => misfit
+                    .error(text.as_bytes(), &column.name, column.declared)
+                    .at(format!("row {}", self.appended + row + 1)),
+                Misplaced::Kind(error) => error.at(format!("column `{}`", column.name)),
+            })?;
+        }
+        self.appended += batch.num_rows();
+        Ok(())
+    }
 }
 
 fn parquet<R: ChunkReader + 'static>(
     input: R,
     options: &ReadOptions,
     table: &mut TableBuilder,
-) -> Result<()> {
+) -> Result<Rows> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(input)
         .map_err(|error| damaged("Parquet", &error))?;
-    let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let fields = table.open(names, options)?;
-    let kept: Vec<usize> = (0..fields.len()).filter(|&field| fields[field].is_some()).collect();
-    let mask = ProjectionMask::roots(reader.parquet_schema(), kept.iter().copied());
+    let fields = table.open(names(reader.schema()), options)?;
+    let mask = ProjectionMask::roots(reader.parquet_schema(), kept(&fields));
     let batches = reader
         .with_projection(mask)
         .with_batch_size(BATCH)
         .build()
         .map_err(|error| damaged("Parquet", &error))?;
-    // The projection leaves the kept columns in the file's order.
-    let columns: Vec<usize> = fields.into_iter().flatten().collect();
-    append_all(batches, &columns, "Parquet", options, table)
+    Ok(Rows::new(Box::new(batches), &fields, "Parquet"))
 }
 
-/// Appends the rows of an Arrow IPC file.
-pub(super) fn read_file(
-    whole: Whole,
-    options: &ReadOptions,
-    table: &mut TableBuilder,
-) -> Result<()> {
-    match whole {
-        Whole::File(file) => ipc_file(std::io::BufReader::new(file), options, table),
-        Whole::Memory(bytes) => ipc_file(Cursor::new(bytes), options, table),
-    }
-}
-
-fn ipc_file<R: Read + Seek>(
+fn ipc_file<R: Read + Seek + 'static>(
     mut input: R,
     options: &ReadOptions,
     table: &mut TableBuilder,
-) -> Result<()> {
+) -> Result<Rows> {
     check_footer(&mut input).map_err(|error| damaged("Arrow", &error))?;
     let reader = FileReader::try_new(input, None).map_err(|error| damaged("Arrow", &error))?;
-    let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let fields = table.open(names, options)?;
-    append_kept(reader, &fields, options, table)
+    let fields = table.open(names(&reader.schema()), options)?;
+    Ok(Rows::projected(reader, &fields))
 }
 
-/// Refuses a file whose footer speaks of blocks that the file has no room for: the reader would
-/// allocate whatever length it finds there.
-fn check_footer<R: Read + Seek>(input: &mut R) -> Result<(), ArrowError> {
-    let size = input.seek(SeekFrom::End(0))?;
-    let bad = |what: &str| ArrowError::ParseError(what.to_owned());
-    let mut trailer = [0; 10];
-    input.seek(SeekFrom::End(-10))?;
-    input.read_exact(&mut trailer)?;
-    let length = read_footer_length(trailer)?;
-    if length as u64 + 10 > size {
-        return Err(bad("the footer is longer than the file"));
-    }
-    input.seek(SeekFrom::End(-10 - length as i64))?;
-    let mut footer = vec![0; length];
-    input.read_exact(&mut footer)?;
-    let footer = root_as_footer(&footer).map_err(|error| bad(&error.to_string()))?;
-    let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
-    for block in blocks {
-        let parts = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()];
-        let end = parts.iter().try_fold(0_u64, |end, &part| end.checked_add(part.try_into().ok()?));
-        if end.is_none_or(|end| end > size) {
-            return Err(bad("a block lies beyond the end of the file"));
-        }
-    }
-    input.rewind()?;
-    Ok(())
+fn names(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
 }
 
-/// Appends the rows of an Arrow IPC stream.
-pub(super) fn read_stream(
-    bytes: Vec<u8>,
-    options: &ReadOptions,
-    table: &mut TableBuilder,
-) -> Result<()> {
-    check_messages(&bytes).map_err(|error| damaged("Arrow", &error))?;
-    let stream = Cursor::new(bytes);
-    let reader = StreamReader::try_new(stream, None).map_err(|error| damaged("Arrow", &error))?;
-    let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let fields = table.open(names, options)?;
-    append_kept(reader, &fields, options, table)
-}
-
-/// Refuses a stream with a message that is longer than what is left of it, for the same reason.
-fn check_messages(bytes: &[u8]) -> Result<(), ArrowError> {
-    let bad = |what: &str| ArrowError::ParseError(what.to_owned());
-    let word = |at: usize| -> Option<u32> {
-        Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
-    };
-    let mut at = 0;
-    while let Some(first) = word(at) {
-        // Streams of old lack the continuation marker before the length.
-        let marked = first == u32::MAX;
-        at += if marked { 8 } else { 4 };
-        let length = if marked { word(at - 4).unwrap_or(0) } else { first };
-        if length == 0 {
-            return Ok(());
-        }
-        let end = at + length as usize;
-        let message =
-            bytes.get(at..end).ok_or_else(|| bad("a message is longer than the stream"))?;
-        let message = root_as_message(message).map_err(|error| bad(&error.to_string()))?;
-        let body =
-            usize::try_from(message.bodyLength()).ok().and_then(|body| end.checked_add(body));
-        at = body
-            .filter(|&end| end <= bytes.len())
-            .ok_or_else(|| bad("a batch is longer than the stream"))?;
-    }
-    Ok(())
-}
-
-/// Appends batches that still hold the columns that are left out.
-fn append_kept(
-    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
-    fields: &[Option<usize>],
-    options: &ReadOptions,
-    table: &mut TableBuilder,
-) -> Result<()> {
-    let kept: Vec<usize> = (0..fields.len()).filter(|&field| fields[field].is_some()).collect();
-    let columns: Vec<usize> = fields.iter().copied().flatten().collect();
-    let batches = batches.map(|batch| batch.and_then(|batch| batch.project(&kept)));
-    append_all(batches, &columns, "Arrow", options, table)
-}
-
-/// Appends batches whose columns go to `columns`, in order.
-fn append_all(
-    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
-    columns: &[usize],
-    format: &str,
-    options: &ReadOptions,
-    table: &mut TableBuilder,
-) -> Result<()> {
-    let mut rows = 0;
-    for batch in batches {
-        let batch = batch.map_err(|error| damaged(format, &error))?;
-        for (array, &column) in batch.columns().iter().zip(columns) {
-            let column = &mut table.columns[column];
-            append(array, column, &options.missing).map_err(|misplaced| match misplaced {
-                Misplaced::Value(row, text, misfit) => misfit
-                    .error(text.as_bytes(), &column.name, column.declared)
-                    .at(format!("row {}", rows + row + 1)),
-                Misplaced::Kind(error) => error.at(format!("column `{}`", column.name)),
-            })?;
-        }
-        rows += batch.num_rows();
-    }
-    Ok(())
+/// The fields that some column takes.
+fn kept(fields: &[Option<usize>]) -> Vec<usize> {
+    (0..fields.len()).filter(|&field| fields[field].is_some()).collect()
 }
 
 /// Why an array cannot be appended.
@@ -209,11 +190,12 @@ enum Misplaced {
 fn append(
     array: &ArrayRef,
     column: &mut ColumnBuilder,
-    missing: &Missing,
+    options: &ReadOptions,
 ) -> Result<(), Misplaced> {
     if let Some(plain) = without_dictionary(array)? {
-        return append(&plain, column, missing);
+        return append(&plain, column, options);
     }
+    let missing = &options.missing;
     let natural = natural_kind(array.data_type()).ok_or_else(|| {
         Misplaced::Kind(
             Error::new(
@@ -225,6 +207,9 @@ fn append(
         )
     })?;
     let Some(natural) = natural else {
+        if options.untyped == Untyped::Text {
+            column.decide_text();
+        }
         column.push_missing(array.len());
         return Ok(());
     };
@@ -375,7 +360,7 @@ fn in_utc(array: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// Interns each text of an Arrow dictionary once, then copies codes.
+/// Interns each text of an Arrow dictionary that rows have, once, then copies codes.
 fn append_dictionary(
     array: &ArrayRef,
     column: &mut ColumnBuilder,
@@ -385,25 +370,22 @@ fn append_dictionary(
     let array = array.as_any_dictionary();
     let texts = cast_to(array.values(), &DataType::Utf8)?;
     let texts: &StringArray = texts.as_string();
-    let interned: Vec<u32> = texts
-        .iter()
-        .map(|text| match text.map(|text| text.trim_ascii()) {
-            Some(text) if !missing.is_text(text.as_bytes()) => dictionary.intern(text),
-            _ => MISSING,
-        })
-        .collect();
     if texts.is_empty() {
         codes.resize(codes.len() + array.len(), MISSING);
         return Ok(());
     }
-    let keys = array.normalized_keys();
-    codes.extend(
-        keys.iter().enumerate().map(
-            |(row, &key)| {
-                if array.is_null(row) { MISSING } else { interned[key] }
-            },
-        ),
-    );
+    let mut intern = |text: Option<&str>| match text.map(|text| text.trim_ascii()) {
+        Some(text) if !missing.is_text(text.as_bytes()) => dictionary.intern(text),
+        _ => MISSING,
+    };
+    let mut interned: Vec<Option<u32>> = vec![None; texts.len()];
+    codes.extend(array.normalized_keys().into_iter().enumerate().map(|(row, key)| {
+        if array.is_null(row) {
+            return MISSING;
+        }
+        let text = || texts.is_valid(key).then(|| texts.value(key));
+        *interned[key].get_or_insert_with(|| intern(text()))
+    }));
     Ok(())
 }
 

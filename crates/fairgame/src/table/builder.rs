@@ -1,5 +1,6 @@
 //! Columns that grow row by row and settle on a kind once.
 
+use std::mem;
 use std::sync::Arc;
 
 use super::text::{self, Parsed};
@@ -19,7 +20,7 @@ pub(super) struct TableBuilder {
 /// A column that grows.
 pub(super) struct ColumnBuilder {
     pub(super) name: String,
-    /// Whether the user set the kind, rather than the content.
+    /// Whether the kind was asked for, rather than told from the content.
     pub(super) declared: bool,
     values: Growing,
 }
@@ -124,9 +125,14 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// The table, once all sources are read.
-    pub(super) fn finish(self) -> Result<Table> {
-        Table::new(self.columns.into_iter().map(ColumnBuilder::finish).collect())
+    /// How many rows were appended since the last table was taken.
+    pub(super) fn rows(&self) -> usize {
+        self.columns.first().map_or(0, ColumnBuilder::len)
+    }
+
+    /// The rows so far as a table. The columns go on without them, of the kinds that they have by now.
+    pub(super) fn take(&mut self) -> Result<Table> {
+        Table::new(self.columns.iter_mut().map(ColumnBuilder::take).collect())
     }
 }
 
@@ -202,6 +208,23 @@ impl ColumnBuilder {
         };
     }
 
+    /// Makes a column that has no kind yet one of text, which takes any value as it is written.
+    pub(super) fn decide_text(&mut self) {
+        if self.kind().is_none() {
+            self.decide(Kind::Category);
+            self.declared = true;
+        }
+    }
+
+    fn len(&self) -> usize {
+        match &self.values {
+            Growing::Undecided(missing) => *missing,
+            Growing::Number(numbers) => numbers.len(),
+            Growing::Category(codes, _) => codes.len(),
+            Growing::Boolean(truths) => truths.len(),
+        }
+    }
+
     /// Appends a text, already trimmed.
     pub(super) fn push_text(&mut self, text: &[u8], missing: &Missing) -> Result<(), Misfit> {
         match &mut self.values {
@@ -273,26 +296,29 @@ impl ColumnBuilder {
         }
     }
 
-    fn finish(mut self) -> Column {
+    fn take(&mut self) -> Column {
         // A column of nothing but missing values has no content to go by.
         self.decide(Kind::Category);
-        let values = match self.values {
-            Growing::Number(mut numbers) => {
+        let values = match &mut self.values {
+            Growing::Number(numbers) => {
+                let mut numbers = mem::take(numbers);
                 numbers.shrink_to_fit();
                 Values::Number(numbers)
             }
-            Growing::Category(mut codes, mut dictionary) => {
+            Growing::Category(codes, dictionary) => {
+                let (mut codes, mut dictionary) = (mem::take(codes), mem::take(dictionary));
                 codes.shrink_to_fit();
                 dictionary.shrink();
                 Values::Category(Category { codes, dictionary: Arc::new(dictionary) })
             }
-            Growing::Boolean(mut truths) => {
+            Growing::Boolean(truths) => {
+                let mut truths = mem::take(truths);
                 truths.shrink_to_fit();
                 Values::Boolean(truths)
             }
             Growing::Undecided(_) => Values::Number(Vec::new()),
         };
-        Column { name: self.name, values }
+        Column { name: self.name.clone(), values }
     }
 }
 
@@ -307,8 +333,7 @@ pub(super) fn infer<'a>(
             continue;
         }
         let kind = match text::number(text) {
-            // `02139` is a postcode: as a number it would lose its zero.
-            Parsed::Number(_) if matches!(text, [b'0', b'0'..=b'9', ..]) => Kind::Category,
+            Parsed::Number(_) if text::zero_padded(text) => Kind::Category,
             Parsed::Number(_) => Kind::Number,
             _ if text::truth(text).is_some() => Kind::Boolean,
             _ => Kind::Category,

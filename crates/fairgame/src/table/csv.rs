@@ -1,73 +1,101 @@
 //! CSV in: one pass, streaming.
 //!
-//! Kinds are settled on the first [`SAMPLE`] rows of the first file. A later value that contradicts its column is an
-//! error that names the line, never a silent change of kind: a typo in row 900,001 of a number
-//! column would otherwise turn the whole column into categories.
+//! Kinds are settled on the first [`SAMPLE`] rows of the first file, unless content is not to decide
+//! them ([`Untyped::Text`]). A later value that contradicts its column is an error that names the line,
+//! never a silent change of kind: a typo in row 900,001 of a number column would otherwise turn the
+//! whole column into categories.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
 use std::rc::Rc;
+use std::vec;
 
 use csv::{ByteRecord, Error as CsvError, ErrorKind as CsvErrorKind, Reader, ReaderBuilder};
 
-use super::builder::{Misfit, TableBuilder, infer};
+use super::builder::{ColumnBuilder, Misfit, TableBuilder, infer};
 use super::input::Stream;
 use super::quotes::{Grammar, Seen, Unspaced};
-use super::{Header, ReadOptions};
+use super::{Header, ReadOptions, Untyped};
 use crate::{Error, ErrorKind, Remedy, Result};
 
 /// How many rows settle the kinds of the columns.
 const SAMPLE: usize = 10_000;
 
-/// Appends the rows of a CSV stream.
-pub(super) fn read(input: Stream, options: &ReadOptions, table: &mut TableBuilder) -> Result<()> {
-    let delimiter = options.delimiter.unwrap_or_else(|| delimiter(input.head(), options));
-    let compressed = input.compressed();
-    let grammar = Grammar { delimiter, quote: options.quote, comment: options.comment };
-    let input = Unspaced::new(input, grammar);
-    let (quotes, chunk) = (input.seen(), Rc::default());
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .delimiter(delimiter)
-        .quote(options.quote)
-        .comment(options.comment)
-        .buffer_capacity(1 << 17)
-        .from_reader(Watched { inner: input, last: Rc::clone(&chunk) });
+/// The rows of a CSV stream, still to be appended.
+pub(super) struct Rows {
+    records: Records,
+    record: ByteRecord,
+    /// Whether `record` was read and not appended.
+    pending: bool,
+    /// What was read to settle kinds, each row with its place, before `records` goes on.
+    sample: vec::IntoIter<(ByteRecord, String)>,
+    /// The column that each field goes to.
+    fields: Vec<Option<usize>>,
+}
 
-    let last = ByteRecord::new();
-    let mut records = Records { reader: &mut reader, last, chunk, quotes, delimiter, compressed };
-    let mut record = ByteRecord::new();
-    if !records.next(&mut record)? {
-        return Err(Error::new(ErrorKind::Format, "the file is empty")
-            .help("give a file with a header line and at least one row"));
-    }
-    let (names, mut pending) =
-        names(&record, options).map_err(|error| error.at(records.place(&record)))?;
-    let fields: Vec<Option<usize>> = table.open(names, options)?;
-
-    if table.columns.iter().any(|column| column.kind().is_none()) {
-        let mut sample = Vec::new();
-        while pending || (sample.len() < SAMPLE && records.next(&mut record)?) {
-            pending = false;
-            sample.push((record.clone(), records.place(&record)));
+impl Rows {
+    /// Reads the header, and as many rows as it takes to settle kinds.
+    pub(super) fn open(
+        input: Stream,
+        options: &ReadOptions,
+        table: &mut TableBuilder,
+    ) -> Result<Self> {
+        let mut records = Records::new(input, options);
+        let mut record = ByteRecord::new();
+        if !records.next(&mut record)? {
+            return Err(Error::new(ErrorKind::Format, "the file is empty")
+                .help("give a file with a header line and at least one row"));
         }
-        for (field, column) in fields.iter().enumerate() {
-            let Some(column) = column.map(|column| &mut table.columns[column]) else { continue };
-            let texts = sample.iter().map(|(record, _)| record[field].trim_ascii());
-            if let (None, Some(kind)) = (column.kind(), infer(texts, &options.missing)) {
-                column.decide(kind);
+        let (names, mut pending) =
+            names(&record, options).map_err(|error| error.at(records.place(&record)))?;
+        let fields: Vec<Option<usize>> = table.open(names, options)?;
+
+        if options.untyped == Untyped::Text {
+            table.columns.iter_mut().for_each(ColumnBuilder::decide_text);
+        }
+        let mut sample = Vec::new();
+        if table.columns.iter().any(|column| column.kind().is_none()) {
+            while pending || (sample.len() < SAMPLE && records.next(&mut record)?) {
+                pending = false;
+                sample.push((record.clone(), records.place(&record)));
+            }
+            for (field, column) in fields.iter().enumerate() {
+                let Some(column) = column.map(|column| &mut table.columns[column]) else {
+                    continue;
+                };
+                let texts = sample.iter().map(|(record, _)| record[field].trim_ascii());
+                if let (None, Some(kind)) = (column.kind(), infer(texts, &options.missing)) {
+                    column.decide(kind);
+                }
             }
         }
-        for (record, place) in &sample {
-            append(record, &fields, options, table).map_err(|error| error.at(place))?;
+        Ok(Rows { records, record, pending, sample: sample.into_iter(), fields })
+    }
+
+    /// Appends at most `room` rows, and says whether there may be more.
+    pub(super) fn append(
+        &mut self,
+        room: usize,
+        options: &ReadOptions,
+        table: &mut TableBuilder,
+    ) -> Result<bool> {
+        let mut room = room;
+        while room > 0 {
+            let Some((record, place)) = self.sample.next() else { break };
+            append(&record, &self.fields, options, table).map_err(|error| error.at(place))?;
+            room -= 1;
         }
+        while room > 0 {
+            if !self.pending && !self.records.next(&mut self.record)? {
+                return self.records.check_end().map(|()| false);
+            }
+            self.pending = false;
+            append(&self.record, &self.fields, options, table)
+                .map_err(|error| error.at(self.records.place(&self.record)))?;
+            room -= 1;
+        }
+        Ok(true)
     }
-    while pending || records.next(&mut record)? {
-        pending = false;
-        append(&record, &fields, options, table)
-            .map_err(|error| error.at(records.place(&record)))?;
-    }
-    records.check_end()
 }
 
 /// The column names, and whether the first record is data rather than a header.
@@ -141,8 +169,8 @@ impl<R: Read> Read for Watched<R> {
 }
 
 /// Records of one length, whose errors say where they are and what to do.
-struct Records<'a> {
-    reader: &'a mut Reader<Watched<Unspaced<Stream>>>,
+struct Records {
+    reader: Reader<Watched<Unspaced<Stream>>>,
     /// The record before the one just read: at the end, the last of the file.
     last: ByteRecord,
     chunk: Rc<RefCell<Chunk>>,
@@ -151,7 +179,23 @@ struct Records<'a> {
     compressed: bool,
 }
 
-impl Records<'_> {
+impl Records {
+    fn new(input: Stream, options: &ReadOptions) -> Self {
+        let delimiter = options.delimiter.unwrap_or_else(|| delimiter(input.head(), options));
+        let compressed = input.compressed();
+        let grammar = Grammar { delimiter, quote: options.quote, comment: options.comment };
+        let input = Unspaced::new(input, grammar);
+        let (quotes, chunk) = (input.seen(), Rc::default());
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .delimiter(delimiter)
+            .quote(options.quote)
+            .comment(options.comment)
+            .buffer_capacity(1 << 17)
+            .from_reader(Watched { inner: input, last: Rc::clone(&chunk) });
+        Records { reader, last: ByteRecord::new(), chunk, quotes, delimiter, compressed }
+    }
+
     fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
         if self.reader.is_done() {
             return Ok(false);

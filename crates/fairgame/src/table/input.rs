@@ -10,7 +10,7 @@ pub(super) enum Input {
     Csv(Stream),
     Parquet(Whole),
     ArrowFile(Whole),
-    ArrowStream(Vec<u8>),
+    ArrowStream(Stream),
 }
 
 /// Bytes that can be read from any place: a file, or a stream held in memory.
@@ -95,7 +95,7 @@ pub(super) fn stream(reader: Box<dyn Read>) -> Result<Input> {
     match Magic::of(stream.head()) {
         Magic::Parquet => Ok(Input::Parquet(Whole::Memory(stream.into_memory()?))),
         Magic::ArrowFile => Ok(Input::ArrowFile(Whole::Memory(stream.into_memory()?))),
-        Magic::ArrowStream => Ok(Input::ArrowStream(stream.into_memory()?)),
+        Magic::ArrowStream => Ok(Input::ArrowStream(stream)),
         Magic::Gzip | Magic::Zstd => Err(Error::new(ErrorKind::Format, "compressed twice")
             .help("decompress it once before reading")),
         Magic::Other(what, advice) => {

@@ -6,10 +6,12 @@
 
 mod arrow;
 mod builder;
+mod chunks;
 mod column;
 mod csv;
 mod dictionary;
 mod input;
+mod ipc;
 mod predicate;
 mod quotes;
 mod read;
@@ -17,16 +19,20 @@ mod shipped;
 pub mod split;
 mod summary;
 mod text;
+mod whole;
 mod write;
 
+pub use chunks::Chunks;
 pub use column::{Category, Column, Kind, MISSING, Values};
 pub use dictionary::Dictionary;
 pub use predicate::{Comparison, Predicate, Value};
-pub use read::{Header, Missing, ReadOptions, Source, read};
+pub use read::{Header, Missing, ReadOptions, Source, Untyped, chunks, read};
 pub use shipped::{SHIPPED, Shipped};
 pub use summary::{ColumnSummary, Range, Summary, TopValue, quantile};
-pub(crate) use write::whole_file;
-pub use write::{Format, write, write_csv, write_text};
+pub(crate) use text::canonical;
+pub(crate) use whole::write_bytes;
+pub use whole::write_text;
+pub use write::{Format, Writer, write};
 
 use crate::{Error, ErrorKind, Result, nearest};
 

@@ -1,15 +1,12 @@
 //! Sources and how to read them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{Cursor, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::PathBuf;
 
-use super::builder::TableBuilder;
-use super::input::{self, Input};
-use super::{Kind, Shipped, Table, arrow, csv};
-use crate::{Error, ErrorKind, Remedy, Result};
+use super::chunks::Chunks;
+use super::{Kind, Shipped, Table};
+use crate::{Error, ErrorKind, Result};
 
 pub use super::text::Missing;
 
@@ -63,6 +60,17 @@ pub enum Header {
     Absent,
 }
 
+/// What a column is whose kind neither [`ReadOptions::kinds`] nor its file tells: one of CSV.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Untyped {
+    /// What the first 10,000 rows look like: numbers, truth values, or else categories. A later value
+    /// that contradicts them is an error.
+    #[default]
+    Content,
+    /// A category: every value is the text as it is written.
+    Text,
+}
+
 /// How to read a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
@@ -84,6 +92,8 @@ pub struct ReadOptions {
     /// The same, of columns that need not be there: those of another table, as a rule, that this one is to be
     /// like.
     pub expected: BTreeMap<String, Kind>,
+    /// What other columns of CSV are.
+    pub untyped: Untyped,
     /// The columns to read; `None` reads all.
     pub columns: Option<Vec<String>>,
     /// The columns to leave out.
@@ -101,6 +111,7 @@ impl Default for ReadOptions {
             missing: Missing::standard(),
             kinds: BTreeMap::new(),
             expected: BTreeMap::new(),
+            untyped: Untyped::Content,
             columns: None,
             drop: Vec::new(),
         }
@@ -115,7 +126,7 @@ impl ReadOptions {
     }
 
     /// Refuses options that a Parquet or Arrow file would ignore.
-    fn check_not_csv(&self) -> Result<()> {
+    pub(super) fn check_not_csv(&self) -> Result<()> {
         let plain = ReadOptions::default();
         let option = if self.names != plain.names {
             "column names are"
@@ -153,109 +164,46 @@ impl ReadOptions {
 
 /// Reads sources, one after the other, as one table.
 ///
-/// Memory stays near the size of the typed columns: CSV streams, Parquet and Arrow come in batches
-/// (Parquet and Arrow files that are not on disk, and Arrow streams, are held in memory while read).
+/// Memory stays near the size of the typed columns: all formats come in pieces (Parquet and Arrow
+/// files that are not on disk are held in memory while read).
 pub fn read(sources: impl IntoIterator<Item = Source>, options: &ReadOptions) -> Result<Table> {
+    let mut all = chunks(sources, options, usize::MAX)?;
+    all.next().unwrap_or_else(|| Err(all.no_rows()))
+}
+
+/// Reads sources, one after the other, in tables of at most `rows` rows.
+///
+/// Memory stays near the size of one such table, however many there are: a category's dictionary has
+/// the texts of its own table. Of Parquet and Arrow, besides, a row group's pages or a batch are held,
+/// and the whole of a Parquet or Arrow file that is not on disk.
+///
+/// Rows, errors and their places are those of [`read`], and so are kinds: a column is of one kind in all
+/// tables. Only, a column that has nothing but missing values in the first table (and in the rows that
+/// tell kinds, [`Untyped::Content`]) is a category in those after it too.
+///
+/// ```
+/// use fairgame::table::{ReadOptions, Source, chunks};
+/// let csv = Source::stream("people.csv", &b"age,job\n21,clerk\n47,nurse\n35,pilot\n"[..]);
+/// let mut rows = Vec::new();
+/// for table in chunks([csv], &ReadOptions::default(), 2)? {
+///     rows.push(table?.rows());
+/// }
+/// assert_eq!(rows, [2, 1]);
+/// # Ok::<(), fairgame::Error>(())
+/// ```
+///
+/// # Errors
+/// If options contradict each other, or `rows` is 0. What goes wrong in reading is the last that the
+/// iterator yields; that there are no rows at all is such an error.
+pub fn chunks(
+    sources: impl IntoIterator<Item = Source>,
+    options: &ReadOptions,
+    rows: usize,
+) -> Result<Chunks> {
     options.check()?;
-    let mut table = TableBuilder::default();
-    let mut names = Vec::new();
-    for source in sources {
-        match source {
-            Source::Path(path) => {
-                for file in files(&path)? {
-                    let name = file.display().to_string();
-                    let input = File::open(&file).map_err(|error| open_failed(&error));
-                    let read = input.and_then(input::file);
-                    read.and_then(|input| append(input, options, &mut table))
-                        .map_err(|error| error.at(&name))?;
-                    names.push(name);
-                }
-            }
-            Source::Shipped(shipped) => {
-                let input = input::stream(Box::new(Cursor::new(shipped.bytes)));
-                input
-                    .and_then(|input| append(input, options, &mut table))
-                    .map_err(|error| error.at(shipped))?;
-                names.push(shipped.to_string());
-            }
-            Source::Stream { name, reader } => {
-                let read = input::stream(reader);
-                read.and_then(|input| append(input, options, &mut table))
-                    .map_err(|error| error.at(&name))?;
-                names.push(name);
-            }
-        }
+    if rows == 0 {
+        return Err(Error::new(ErrorKind::Settings, "tables of 0 rows are asked for")
+            .help("read at least one row at a time"));
     }
-    let table = table.finish()?;
-    if table.rows() == 0 {
-        let error = Error::new(ErrorKind::Format, "there are columns, but no row of data")
-            .help("give at least one row")
-            .remedy(Remedy::NoHeader);
-        return Err(if names.is_empty() { error } else { error.at(names.join(", ")) });
-    }
-    Ok(table)
-}
-
-fn append(input: Input, options: &ReadOptions, table: &mut TableBuilder) -> Result<()> {
-    if !matches!(input, Input::Csv(_)) {
-        options.check_not_csv()?;
-    }
-    match input {
-        Input::Csv(stream) => csv::read(stream, options, table),
-        Input::Parquet(whole) => guarded(|| arrow::read_parquet(whole, options, table)),
-        Input::ArrowFile(whole) => guarded(|| arrow::read_file(whole, options, table)),
-        Input::ArrowStream(bytes) => guarded(|| arrow::read_stream(bytes, options, table)),
-    }
-}
-
-/// The readers of Parquet and Arrow panic on some damaged files; to the user it is a damaged file.
-fn guarded(read: impl FnOnce() -> Result<()>) -> Result<()> {
-    // What the panic leaves behind, a half-grown table, is dropped with the error.
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
-        let message = panic.downcast_ref::<String>().map_or("it is damaged", String::as_str);
-        Err(arrow::damaged("Parquet or Arrow", &message))
-    })
-}
-
-/// What data files in a folder are called.
-const ENDINGS: [&str; 12] = [
-    ".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst", ".parquet", ".pq", ".arrow",
-    ".arrows", ".feather", ".ipc",
-];
-
-/// The files that a path stands for: itself, or the data files of the folder.
-fn files(path: &Path) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let entries = fs::read_dir(path)
-        .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
-        .map_err(|error| open_failed(&error).at(path.display()))?;
-    let mut files: Vec<PathBuf> = entries
-        .into_iter()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-            let hidden = name.starts_with(['.', '_']);
-            !hidden && ENDINGS.iter().any(|ending| name.ends_with(ending)) && path.is_file()
-        })
-        .collect();
-    files.sort();
-    if files.is_empty() {
-        return Err(Error::new(ErrorKind::Io, "the folder has no data files")
-            .help(format!("data files end in {}", ENDINGS.join(", ")))
-            .at(path.display()));
-    }
-    Ok(files)
-}
-
-fn open_failed(error: &std::io::Error) -> Error {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => Error::new(ErrorKind::Io, "no such file or folder")
-            .help("check the path; shipped datasets are named with an @, as in @adult"),
-        std::io::ErrorKind::PermissionDenied => {
-            Error::new(ErrorKind::Io, "permission to read it is denied")
-        }
-        _ => Error::new(ErrorKind::Io, format!("cannot be opened: {error}")),
-    }
+    Ok(Chunks::new(sources.into_iter().collect(), options.clone(), rows))
 }

@@ -1,5 +1,7 @@
 //! What a text means: missing, a number, a truth value.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 /// Which texts and numbers stand for a missing value.
@@ -149,6 +151,24 @@ pub(super) fn number(text: &[u8]) -> Parsed {
     }
 }
 
+/// Whether a number has zeros in front, as the postcode `02139` has: as a number it would lose them.
+pub(super) fn zero_padded(text: &[u8]) -> bool {
+    matches!(text, [b'0', b'0'..=b'9', ..])
+}
+
+/// The one writing of a value: of a number its shortest, of a truth `true` or `false`, and of all else,
+/// numbers with zeros in front among it, the text itself.
+pub(crate) fn canonical(text: &str) -> Cow<'_, str> {
+    match number(text.as_bytes()) {
+        Parsed::Number(_) if zero_padded(text.as_bytes()) => Cow::Borrowed(text),
+        Parsed::Number(number) => Cow::Owned(number.to_string()),
+        _ => match truth(text.as_bytes()) {
+            Some(truth) => Cow::Borrowed(if truth { "true" } else { "false" }),
+            None => Cow::Borrowed(text),
+        },
+    }
+}
+
 /// Reads `true` or `false`, in any case.
 pub(super) fn truth(text: &[u8]) -> Option<bool> {
     if text.eq_ignore_ascii_case(b"true") {
@@ -177,6 +197,31 @@ pub(super) fn declared_truth(text: &[u8]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_writing_of_each_value() {
+        let cases = [
+            ("7", "7"),
+            ("7.0", "7"),
+            ("+7", "7"),
+            ("7e0", "7"),
+            ("-0", "0"),
+            ("1.50", "1.5"),
+            ("007", "007"),
+            ("0", "0"),
+            ("0.5", "0.5"),
+            // Beyond what a number keeps exactly: two people, not one.
+            ("9007199254740993", "9007199254740993"),
+            ("TRUE", "true"),
+            ("no", "no"),
+            ("K-7.0", "K-7.0"),
+            ("inf", "inf"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(canonical(text), wanted, "{text}");
+            assert_eq!(canonical(wanted), wanted, "once is enough");
+        }
+    }
 
     #[test]
     fn numbers_are_finite_decimals() {

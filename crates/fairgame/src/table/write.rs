@@ -1,18 +1,21 @@
-//! Tables out: CSV, plain or compressed, Parquet and Arrow, each written whole or not at all.
+//! Tables out: CSV, plain or compressed, Parquet, Arrow and JSON lines.
 
 use std::fmt;
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use flate2::write::GzEncoder;
+use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::{MISSING, Table, Values};
+use super::whole::WholeFile;
+use super::{Column, Kind, MISSING, Table, Values};
 use crate::{Error, ErrorKind, Result};
 
 /// A file format for a table.
@@ -28,12 +31,20 @@ pub enum Format {
     Parquet,
     /// An Arrow IPC file.
     Arrow,
+    /// One JSON object a line; it is written only.
+    JsonLines,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 5] =
-        [Format::Csv, Format::CsvGz, Format::CsvZst, Format::Parquet, Format::Arrow];
+    pub const ALL: [Format; 6] = [
+        Format::Csv,
+        Format::CsvGz,
+        Format::CsvZst,
+        Format::Parquet,
+        Format::Arrow,
+        Format::JsonLines,
+    ];
 
     /// How names of such files end, without the dot.
     pub fn ending(self) -> &'static str {
@@ -43,6 +54,7 @@ impl Format {
             Format::CsvZst => "csv.zst",
             Format::Parquet => "parquet",
             Format::Arrow => "arrow",
+            Format::JsonLines => "jsonl",
         }
     }
 }
@@ -68,70 +80,194 @@ impl FromStr for Format {
 
 /// Writes a table. The file appears whole under its name, or not at all.
 pub fn write(table: &Table, path: &Path, format: Format) -> Result<()> {
-    whole_file(path, |file| {
-        let out = BufWriter::new(file);
-        match format {
-            Format::Csv => csv(table, out)?.flush(),
-            Format::CsvGz => {
-                let encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-                csv(table, encoder)?.finish()?.flush()
-            }
-            Format::CsvZst => csv(table, zstd::Encoder::new(out, 0)?)?.finish()?.flush(),
-            Format::Parquet => parquet(table, out),
-            Format::Arrow => arrow(table, out),
-        }
-    })
+    let mut writer = Writer::file(path, format)?;
+    writer.write(table)?;
+    writer.finish()
 }
 
-/// Writes a table as CSV to anything that takes bytes.
-pub fn write_csv(table: &Table, out: impl Write) -> Result<()> {
-    let failed = |error: io::Error| {
-        Error::new(ErrorKind::Io, format!("the table cannot be written: {error}"))
-    };
-    csv(table, out).and_then(|mut out| out.flush()).map_err(failed)
-}
-
-/// Writes a text to a file, whole or not at all.
-pub fn write_text(path: &Path, text: &str) -> Result<()> {
-    whole_file(path, |mut file| file.write_all(text.as_bytes()))
-}
-
-/// Creates a file under a temporary name beside `path`, and renames it once `fill` is done.
+/// Writes tables of the same columns, one after the other, as one.
 ///
-/// Whatever goes wrong, `path` is left as it was and the temporary file is removed. A device or a pipe is
-/// written to as it is: a rename would put a file in its place.
-pub(crate) fn whole_file(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>) -> Result<()> {
-    struct Partial(PathBuf);
-    impl Drop for Partial {
-        fn drop(&mut self) {
-            // After the rename there is nothing left to remove.
-            let _ = fs::remove_file(&self.0);
+/// A file appears under its name, whole, when the writer is finished; a writer that is dropped before
+/// leaves nothing behind. Memory does not grow with the number of tables.
+///
+/// ```
+/// use fairgame::table::{Column, Format, Table, Values, Writer, ReadOptions, Source, read};
+/// # let folder = std::env::temp_dir().join(format!("fairgame-writer-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let path = folder.join("numbers.parquet");
+/// let mut writer = Writer::file(&path, Format::Parquet)?;
+/// for x in [1.0, 2.0] {
+///     writer.write(&Table::new(vec![Column::new("x", Values::Number(vec![x]))])?)?;
+///     assert!(!path.exists());
+/// }
+/// writer.finish()?;
+/// assert_eq!(read([Source::Path(path)], &ReadOptions::default())?.rows(), 2);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Writer {
+    format: Format,
+    // Before the file, which it writes to for the last time when dropped.
+    body: Body,
+    /// Of every table.
+    columns: Vec<(String, Kind)>,
+    to: Destination,
+}
+
+/// Where bytes go, and what messages call it.
+enum Destination {
+    File(WholeFile),
+    Stream(String),
+}
+
+type Out = BufWriter<Box<dyn Write + Send>>;
+
+/// The encoders, which need the columns to begin.
+enum Body {
+    Waiting(Option<Out>),
+    Csv(csv::Writer<Out>),
+    CsvGz(csv::Writer<GzEncoder<Out>>),
+    CsvZst(csv::Writer<zstd::Encoder<'static, Out>>),
+    Parquet(ArrowWriter<Out>),
+    Arrow(FileWriter<Out>),
+    JsonLines(Out),
+}
+
+impl Writer {
+    /// A writer to a file.
+    ///
+    /// # Errors
+    /// If no file can be made beside `path`.
+    pub fn file(path: &Path, format: Format) -> Result<Self> {
+        let file = WholeFile::create(path)?;
+        Ok(Writer::new(Box::new(file.handle()), format, Destination::File(file)))
+    }
+
+    /// A writer to anything that takes bytes; messages call it `name`. What is written of a table as CSV
+    /// or JSON lines is passed on at once.
+    pub fn stream(
+        name: impl Into<String>,
+        out: impl Write + Send + 'static,
+        format: Format,
+    ) -> Self {
+        Writer::new(Box::new(out), format, Destination::Stream(name.into()))
+    }
+
+    fn new(out: Box<dyn Write + Send>, format: Format, to: Destination) -> Self {
+        let body = Body::Waiting(Some(BufWriter::new(out)));
+        Writer { format, body, columns: Vec::new(), to }
+    }
+
+    /// Writes the rows of a table.
+    ///
+    /// # Errors
+    /// If they cannot be written, or the columns are not those of the tables before.
+    pub fn write(&mut self, table: &Table) -> Result<()> {
+        let columns = table.columns().iter();
+        let columns: Vec<_> = columns.map(|c| (c.name.clone(), c.values.kind())).collect();
+        if let Body::Waiting(out) = &mut self.body
+            && let Some(out) = out.take()
+        {
+            self.body = Body::begin(out, table, self.format).map_err(|e| self.to.failed(&e))?;
+            self.columns = columns;
+        } else if columns != self.columns {
+            let message = "a table has other columns than the ones before";
+            return Err(Error::new(ErrorKind::Column, message));
+        }
+        self.body.write(table).map_err(|error| self.to.failed(&error))
+    }
+
+    /// Ends what was written; a file appears under its name.
+    ///
+    /// # Errors
+    /// If no table was written, or the last of them cannot be.
+    pub fn finish(self) -> Result<()> {
+        if let Body::Waiting(_) = self.body {
+            return Err(Error::new(ErrorKind::Settings, "there is no table to write"));
+        }
+        self.body.finish().map_err(|error| self.to.failed(&error))?;
+        match self.to {
+            Destination::File(file) => file.finish(),
+            Destination::Stream(_) => Ok(()),
+        }
+    }
+}
+
+impl Destination {
+    fn failed(&self, error: &io::Error) -> Error {
+        match self {
+            Destination::File(file) => file.failed(error),
+            Destination::Stream(name) => {
+                Error::new(ErrorKind::Io, format!("cannot be written: {error}")).at(name)
+            }
+        }
+    }
+}
+
+impl Body {
+    fn begin(out: Out, table: &Table, format: Format) -> io::Result<Self> {
+        /// The most that a row group has: its encoded pages are held until it is complete.
+        const ROWS: usize = 1 << 18;
+        const BYTES: usize = 1 << 26;
+        Ok(match format {
+            Format::Csv => Body::Csv(csv_header(table, out)?),
+            Format::CsvGz => {
+                Body::CsvGz(csv_header(table, GzEncoder::new(out, flate2::Compression::default()))?)
+            }
+            Format::CsvZst => Body::CsvZst(csv_header(table, zstd::Encoder::new(out, 0)?)?),
+            Format::Parquet => {
+                let properties = WriterProperties::builder()
+                    .set_compression(Compression::ZSTD(ZstdLevel::default()))
+                    .set_max_row_group_row_count(Some(ROWS))
+                    .set_max_row_group_bytes(Some(BYTES))
+                    .build();
+                Body::Parquet(ArrowWriter::try_new(out, schema(table), Some(properties))?)
+            }
+            Format::Arrow => {
+                Body::Arrow(FileWriter::try_new(out, &schema(table)).map_err(io::Error::other)?)
+            }
+            Format::JsonLines => Body::JsonLines(out),
+        })
+    }
+
+    fn write(&mut self, table: &Table) -> io::Result<()> {
+        match self {
+            // The caller begins first.
+            Body::Waiting(_) => Ok(()),
+            Body::Csv(writer) => csv_rows(table, writer).and_then(|()| writer.flush()),
+            Body::CsvGz(writer) => csv_rows(table, writer),
+            Body::CsvZst(writer) => csv_rows(table, writer),
+            Body::Parquet(writer) => batches(table).try_for_each(|batch| {
+                batch.map_err(io::Error::other).and_then(|batch| Ok(writer.write(&batch)?))
+            }),
+            Body::Arrow(writer) => batches(table)
+                .try_for_each(|batch| batch.and_then(|batch| writer.write(&batch)))
+                .map_err(io::Error::other),
+            Body::JsonLines(out) => json_lines(table, out).and_then(|()| out.flush()),
         }
     }
 
-    let failed = |error: io::Error| {
-        Error::new(ErrorKind::Io, format!("cannot be written: {error}"))
-            .help("check that the folder exists, may be written to, and has room")
-            .at(path.display())
-    };
-    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        let file = File::options().write(true).open(path).map_err(failed)?;
-        return fill(&file).map_err(failed);
+    fn finish(self) -> io::Result<()> {
+        let mut out = match self {
+            Body::Waiting(_) => return Ok(()),
+            Body::Csv(writer) => csv_end(writer)?,
+            Body::CsvGz(writer) => csv_end(writer)?.finish()?,
+            Body::CsvZst(writer) => csv_end(writer)?.finish()?,
+            Body::Parquet(writer) => writer.into_inner()?,
+            Body::Arrow(writer) => writer.into_inner().map_err(io::Error::other)?,
+            Body::JsonLines(out) => out,
+        };
+        out.flush()
     }
-    // What a link points to is written, not the link.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = Partial(path.with_file_name(name));
-    let file = File::create(&partial.0).map_err(failed)?;
-    fill(&file).and_then(|()| file.sync_all()).map_err(failed)?;
-    fs::rename(&partial.0, path).map_err(failed)
 }
 
-fn csv<W: Write>(table: &Table, out: W) -> io::Result<W> {
+fn csv_header<W: Write>(table: &Table, out: W) -> io::Result<csv::Writer<W>> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(table.columns().iter().map(|column| &column.name))?;
+    Ok(writer)
+}
+
+fn csv_rows<W: Write>(table: &Table, writer: &mut csv::Writer<W>) -> io::Result<()> {
     for row in 0..table.rows() {
         for column in table.columns() {
             match &column.values {
@@ -150,6 +286,10 @@ fn csv<W: Write>(table: &Table, out: W) -> io::Result<W> {
         }
         writer.write_record(None::<&[u8]>)?;
     }
+    Ok(())
+}
+
+fn csv_end<W: Write>(writer: csv::Writer<W>) -> io::Result<W> {
     writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
@@ -159,26 +299,27 @@ fn decimal(number: f64) -> String {
     if number.abs() < 1e15 { number.to_string() } else { format!("{number:e}") }
 }
 
-fn parquet<W: Write + Send>(table: &Table, out: W) -> io::Result<()> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .build();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(out, schema(table), Some(properties))?;
-    for batch in batches(table) {
-        writer.write(&batch.map_err(io::Error::other)?)?;
-    }
-    writer.into_inner()?.flush()
-}
-
-fn arrow<W: Write>(table: &Table, out: W) -> io::Result<()> {
-    let written = || -> Result<W, ArrowError> {
-        let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &schema(table))?;
-        for batch in batches(table) {
-            writer.write(&batch?)?;
+/// One object a row, its columns in their order.
+fn json_lines(table: &Table, out: &mut Out) -> io::Result<()> {
+    let name = |column: &Column| serde_json::to_string(&column.name);
+    let names = table.columns().iter().map(name).collect::<Result<Vec<_>, _>>()?;
+    for row in 0..table.rows() {
+        for (at, (name, column)) in names.iter().zip(table.columns()).enumerate() {
+            write!(out, "{}{name}:", if at == 0 { '{' } else { ',' })?;
+            match &column.values {
+                // NaN is written as null.
+                Values::Number(numbers) => serde_json::to_writer(&mut *out, &numbers[row])?,
+                Values::Category(category) => {
+                    let code = category.codes[row];
+                    let text = (code != MISSING).then(|| category.dictionary.text(code));
+                    serde_json::to_writer(&mut *out, &text)?;
+                }
+                Values::Boolean(truths) => serde_json::to_writer(&mut *out, &truths[row])?,
+            }
         }
-        writer.into_inner()
-    };
-    written().map_err(io::Error::other)?.flush()
+        out.write_all(if names.is_empty() { b"{}\n" } else { b"}\n" })?;
+    }
+    Ok(())
 }
 
 fn schema(table: &Table) -> SchemaRef {
