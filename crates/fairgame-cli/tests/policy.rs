@@ -253,3 +253,55 @@ fn bounds_of_numbers() {
     let with_data = ["people.csv", "--policy", "policy.toml", "--convexity", "-1"];
     assert_eq!(bounds(&with_data).code, Some(2));
 }
+
+/// The page on policies has every key that there is, and what it shows can run.
+#[test]
+fn the_page_is_complete() {
+    let page = include_str!("../../../docs/policy.md");
+    let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = folder("");
+    folder.write("example.toml", example);
+    let train = ["train", "@adult", "--policy", "example.toml", "--print-policy"];
+    let run = folder.fairgame(&train);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stdout.contains("turns = 110000") && run.stdout.contains("units = 50"), "{run:?}");
+
+    let keys: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    // A key is there itself, or as what it is part of; a star is any algorithm.
+    let known = |path: &str| {
+        keys.iter().any(|key| match key.split_once('*') {
+            None => path == *key || path.starts_with(&format!("{key}.")),
+            Some((start, end)) => path.strip_prefix(start).is_some_and(|rest| {
+                let rest = rest.split_once('.').map_or("", |(_, rest)| rest);
+                rest == &end[1..] || rest.starts_with(&format!("{}.", &end[1..]))
+            }),
+        })
+    };
+    fn leaves(table: &Table, path: &str, into: &mut Vec<String>) {
+        for (key, value) in table {
+            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            match value {
+                toml::Value::Table(inner) if !inner.is_empty() => leaves(inner, &path, into),
+                _ => into.push(path),
+            }
+        }
+    }
+    let more = ["--early-stop=3", "--radius=2", "--convexity=0.1", "--weight=skill", "--seed=3"];
+    for (model, algorithm) in [
+        ("linear", "practical"),
+        ("mlp", "lagrangian"),
+        ("lattice", "unconstrained"),
+        ("linear", "baseline"),
+        ("linear", "discrete"),
+        ("linear", "continuous"),
+    ] {
+        let run = print("", &[&["--model", model, "--algorithm", algorithm], &more[..]].concat());
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let mut paths = Vec::new();
+        leaves(&run.stdout.parse::<Table>().unwrap(), "", &mut paths);
+        for path in paths {
+            assert!(known(&path), "{path} is not in docs/policy.md");
+        }
+    }
+}
