@@ -205,7 +205,7 @@ fn bad_input() {
     };
     let hard = Decisions::Hard(&decisions);
     for confidence in [0.0, 1.0, -1.0, 95.0, f64::NAN] {
-        let wanted = format!("the confidence is {confidence}, which is not between 0.5 and 1");
+        let wanted = format!("the confidence is {confidence}, which is not between 0.01 and 1");
         assert_eq!(fail(None, hard, confidence), (ErrorKind::Settings, wanted));
     }
     let value = |message: &str| (ErrorKind::Value, message.to_owned());

@@ -269,7 +269,7 @@ impl fmt::Display for Verdict {
 ///
 /// # Errors
 /// If there is not one decision a row, or one weight; if a probability is not between 0 and 1, a weight is
-/// negative, or `confidence` is below 0.5 or not below 1; or if the table lacks a column of the problem.
+/// negative, or `confidence` is below 0.01 or not below 1; or if the table lacks a column of the problem.
 pub fn evaluate(
     bound: &Bound,
     table: &Table,
@@ -277,8 +277,8 @@ pub fn evaluate(
     decisions: Decisions<'_>,
     confidence: f64,
 ) -> Result<Evaluation> {
-    if !(0.5..1.0).contains(&confidence) {
-        let message = format!("the confidence is {confidence}, which is not between 0.5 and 1");
+    if !(0.01..1.0).contains(&confidence) {
+        let message = format!("the confidence is {confidence}, which is not between 0.01 and 1");
         return Err(Error::new(ErrorKind::Settings, message).help("0.95 is a usual one"));
     }
     decisions.check(table.rows())?;
