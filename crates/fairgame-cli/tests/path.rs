@@ -245,7 +245,7 @@ fn policies() {
         (&["--val-fraction", "0.25"], "val_fraction = 0.25"),
         (&["--test-fraction", "0.2"], "test_fraction = 0.2"),
         (&["--weight", "weight"], "weight = \"weight\""),
-        (&["--ignore", "city"], "ignore = [\"city\"]"),
+        (&["--ignore", "city"], "\"city\""),
         (&["--seed", "11"], "seed = 11"),
         (&["--set", "algorithm.practical.constraint.floor = 0.5"], "floor = 0.5"),
         (&["--constraint", "fpr() <= 0.3"], "fpr() <= 0.3"),
