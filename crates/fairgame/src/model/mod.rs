@@ -5,7 +5,6 @@
 //! and, for slopes g_r, the gradient Σ_r g_r · ∂f(x_r; θ)/∂θ. It allocates nothing to do so: all space
 //! is in a [`Tape`] that the caller owns and that only ever grows.
 
-mod interpolate;
 mod kernel;
 mod lattice;
 mod linear;

@@ -95,6 +95,10 @@ pub struct Tape {
     pub(super) rows: usize,
     /// What the model keeps of each row from score to pullback.
     pub(super) kept: Vec<f32>,
+    /// Where rows lie between parameters that the model interpolates: the place of the one before, …
+    pub(super) places: Vec<u32>,
+    /// … and how far on to the next.
+    pub(super) shares: Vec<f32>,
     /// Slopes within the model.
     pub(super) slopes: Vec<f32>,
     /// A factor of a matrix product, in the order in which it is read.
@@ -103,9 +107,9 @@ pub struct Tape {
 
 impl Tape {
     /// Makes `space` as long as asked for, without looking at what is in it.
-    pub(super) fn fit(space: &mut Vec<f32>, length: usize) -> &mut [f32] {
+    pub(super) fn fit<T: Copy + Default>(space: &mut Vec<T>, length: usize) -> &mut [T] {
         if space.len() < length {
-            space.resize(length, 0.0);
+            space.resize(length, T::default());
         }
         &mut space[..length]
     }

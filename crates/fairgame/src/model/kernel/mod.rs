@@ -14,10 +14,10 @@ mod vector;
 
 use super::rows::Rows;
 use crate::wide::prefetch;
-use vector::Vector;
 
 pub(super) use network::{Backward, Forward, Layer};
 pub(super) use product::{Product, ProductBack};
+pub(super) use vector::Vector;
 
 /// How many floats are worked on at once.
 pub(super) const LANES: usize = 8;
@@ -110,9 +110,9 @@ pub(super) fn fetch_ahead<C: Code>(codes: &[C], rows: Rows<'_>, index: usize) {
             prefetch(&codes[place * slots]);
             prefetch(&codes[place * slots + slots - 1]);
         }
-        if numbers > 0 {
-            prefetch(&rows.features().values()[place * numbers]);
-        }
+        // Of a long row, what the first lines hold; by then the machine sees what comes next.
+        let values = &rows.features().values()[place * numbers..(place + 1) * numbers];
+        values.iter().step_by(2 * LANES).take(4).for_each(prefetch);
     }
 }
 

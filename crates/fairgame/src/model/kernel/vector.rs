@@ -1,4 +1,4 @@
-//! Eight floats at once, portable or in an AVX2 register: add, multiply, compare, and nothing fused.
+//! Eight floats at once, portable or in an AVX2 register: arithmetic, comparisons, and nothing fused.
 #![allow(unsafe_code, reason = "AVX2's own functions")]
 
 use super::LANES;
@@ -10,7 +10,11 @@ pub(in crate::model) trait Vector: Copy {
     fn store(self, into: &mut [f32]);
     fn splat(item: f32) -> Self;
     fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
+    fn div(self, other: Self) -> Self;
+    /// 1 for each item that is at least the other's, and 0 elsewhere; what is not a number is not.
+    fn at_least(self, other: Self) -> Self;
     /// Each item where `gate` is not 0 or below, and 0 elsewhere. What is not a number passes: a model
     /// that has diverged must show it.
     fn gated(self, gate: Self) -> Self;
@@ -53,8 +57,23 @@ impl Vector for [f32; LANES] {
     }
 
     #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        std::array::from_fn(|lane| self[lane] - other[lane])
+    }
+
+    #[inline(always)]
     fn mul(self, other: Self) -> Self {
         std::array::from_fn(|lane| self[lane] * other[lane])
+    }
+
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        std::array::from_fn(|lane| self[lane] / other[lane])
+    }
+
+    #[inline(always)]
+    fn at_least(self, other: Self) -> Self {
+        std::array::from_fn(|lane| f32::from(u8::from(self[lane] >= other[lane])))
     }
 
     #[inline(always)]
@@ -66,8 +85,9 @@ impl Vector for [f32; LANES] {
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m256, _CMP_NLE_UQ, _mm256_add_ps, _mm256_and_ps, _mm256_cmp_ps, _mm256_loadu_ps,
-        _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
+        __m256, _CMP_GE_OQ, _CMP_NLE_UQ, _mm256_add_ps, _mm256_and_ps, _mm256_cmp_ps,
+        _mm256_div_ps, _mm256_loadu_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps,
+        _mm256_storeu_ps, _mm256_sub_ps,
     };
 
     use super::{LANES, Vector};
@@ -102,9 +122,30 @@ mod avx2 {
         }
 
         #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { _mm256_sub_ps(self, other) }
+        }
+
+        #[inline(always)]
         fn mul(self, other: Self) -> Self {
             // SAFETY: see above.
             unsafe { _mm256_mul_ps(self, other) }
+        }
+
+        #[inline(always)]
+        fn div(self, other: Self) -> Self {
+            // SAFETY: see above.
+            unsafe { _mm256_div_ps(self, other) }
+        }
+
+        #[inline(always)]
+        fn at_least(self, other: Self) -> Self {
+            // SAFETY: see above.
+            unsafe {
+                let mask = _mm256_cmp_ps::<_CMP_GE_OQ>(self, other);
+                _mm256_and_ps(_mm256_set1_ps(1.0), mask)
+            }
         }
 
         #[inline(always)]

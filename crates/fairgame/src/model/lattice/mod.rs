@@ -15,12 +15,17 @@
 //!
 //! θ holds the calibrators' values input by input, then the corners lattice by lattice, then the bias.
 
+mod interpolate;
+mod pass;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::interpolate::{Fold, MOST, isotonic, order};
-use super::kernel::{Code, with_codes};
+use interpolate::{MOST, isotonic, order};
+use pass::{Backward, Forward};
+
+use super::kernel::{LANES, Path, run, with_codes};
 use super::{Model, Rows, Tape, check_params};
 use crate::encode::{Encoder, Features, Input as Encoded};
 use crate::random::Stream;
@@ -221,104 +226,53 @@ impl Lattice {
         (features.weights(), features.slots(), features.numbers()) == (weights, slots, numbers)
     }
 
+    /// How many numbers are kept of rows: one for each input, of full groups of eight rows.
+    fn space(&self, rows: usize) -> usize {
+        rows.next_multiple_of(LANES) * self.description.inputs.len()
+    }
+
     fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
         assert_eq!(theta.len(), self.params, "parameters of this model");
         assert!(self.fits(rows.features()), "features of this model");
         assert_eq!(rows.len(), per_row, "one number a row");
     }
 
-    /// Where a row lies on an input's calibrator: a place in θ, and how far it is on to the next.
-    #[inline]
-    fn place<C: Code>(&self, input: usize, codes: &[C], values: &[f32]) -> (usize, f32) {
-        let start = self.calibrators[input];
-        match &self.description.inputs[input] {
-            Calibrator::Number { number, keypoints, missing, .. } => {
-                let weights = self.description.weights;
-                if missing.is_some_and(|slot| codes[slot].index() < weights) {
-                    return (start + keypoints.len(), 0.0);
-                }
-                let x = values[*number];
-                let last = keypoints.len() - 1;
-                let after = keypoints.partition_point(|point| *point <= x).clamp(1, last);
-                let (low, high) = (keypoints[after - 1], keypoints[after]);
-                (start + after - 1, ((x - low) / (high - low)).clamp(0.0, 1.0))
-            }
-            Calibrator::Code { slot, first, count } => {
-                let code = codes[*slot].index();
-                let inside = code >= *first && code < first + count;
-                (start + if inside { code - first } else { *count }, 0.0)
-            }
-        }
-    }
-
-    fn score_with<C: Code>(
+    fn score_on(
         &self,
-        codes: &[C],
+        path: Path,
         theta: &[f32],
         rows: Rows<'_>,
-        kept: &mut [f32],
+        tape: &mut Tape,
         scores: &mut [f32],
     ) {
-        let slots = self.description.slots;
-        let width = self.description.inputs.len();
-        let share = 1.0 / self.corners.len() as f32;
-        let mut fold = Fold::new();
-        for (index, score) in scores.iter_mut().enumerate() {
-            let row = rows.place(index);
-            let (codes, values) = (&codes[row * slots..(row + 1) * slots], rows.values(index));
-            let calibrated = &mut kept[index * width..(index + 1) * width];
-            for (input, value) in calibrated.iter_mut().enumerate() {
-                let (at, on) = self.place(input, codes, values);
-                *value = interpolate(theta, at, on);
-            }
-            let mut sum = 0.0;
-            for (lattice, &start) in self.description.lattices.iter().zip(&self.corners) {
-                let corners = &theta[start..start + (1 << lattice.len())];
-                sum += fold.run(corners, lattice.iter().map(|&input| calibrated[input]));
-            }
-            *score = sum * share + theta[self.params - 1];
-        }
+        self.check(theta, &rows, scores.len());
+        tape.rows = rows.len();
+        let length = self.space(rows.len());
+        let Tape { places, shares, kept, .. } = tape;
+        let (places, shares) = (Tape::fit(places, length), Tape::fit(shares, length));
+        let (model, kept) = (self, Tape::fit(kept, length));
+        with_codes!(rows.codes(), codes => {
+            run(path, Forward { model, codes, theta, rows, places, shares, kept, scores });
+        });
     }
 
-    fn pullback_with<C: Code>(
+    fn pullback_on(
         &self,
-        codes: &[C],
+        path: Path,
         theta: &[f32],
         rows: Rows<'_>,
         tape: &mut Tape,
         slopes: &[f32],
         gradient: &mut [f32],
     ) {
-        let slots = self.description.slots;
-        let width = self.description.inputs.len();
-        let share = 1.0 / self.corners.len() as f32;
-        let inner = Tape::fit(&mut tape.slopes, width);
-        let mut fold = Fold::new();
-        for (index, &slope) in slopes.iter().enumerate() {
-            if slope == 0.0 {
-                continue;
-            }
-            let row = rows.place(index);
-            let (codes, values) = (&codes[row * slots..(row + 1) * slots], rows.values(index));
-            let calibrated = &tape.kept[index * width..(index + 1) * width];
-            inner.fill(0.0);
-            for (lattice, &start) in self.description.lattices.iter().zip(&self.corners) {
-                let corners = start..start + (1 << lattice.len());
-                let inputs = lattice.iter().map(|&input| calibrated[input]);
-                fold.run(&theta[corners.clone()], inputs.clone());
-                fold.back(inputs, slope * share, &mut gradient[corners], |k, slope| {
-                    inner[lattice[k]] += slope;
-                });
-            }
-            for (input, &slope) in inner.iter().enumerate() {
-                let (at, on) = self.place(input, codes, values);
-                gradient[at] += slope * (1.0 - on);
-                if on > 0.0 {
-                    gradient[at + 1] += slope * on;
-                }
-            }
-            gradient[self.params - 1] += slope;
-        }
+        self.check(theta, &rows, slopes.len());
+        assert_eq!(gradient.len(), self.params, "one slope for each parameter");
+        assert_eq!(tape.rows, rows.len(), "the tape of these rows");
+        let length = self.space(rows.len());
+        let inner = Tape::fit(&mut tape.slopes, length);
+        let (model, kept) = (self, &tape.kept[..length]);
+        run(path, Backward { model, theta, kept, slopes, inner, gradient });
+        self.calibrate_back(tape, slopes, gradient);
     }
 }
 
@@ -384,11 +338,6 @@ fn deal(inputs: usize, spec: &LatticeSpec) -> Vec<Vec<usize>> {
     lattices
 }
 
-#[inline]
-fn interpolate(theta: &[f32], at: usize, on: f32) -> f32 {
-    if on > 0.0 { theta[at] + on * (theta[at + 1] - theta[at]) } else { theta[at] }
-}
-
 impl Model for Lattice {
     fn params(&self) -> usize {
         self.params
@@ -428,10 +377,7 @@ impl Model for Lattice {
     }
 
     fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
-        self.check(theta, &rows, scores.len());
-        tape.rows = rows.len();
-        let kept = Tape::fit(&mut tape.kept, rows.len() * self.description.inputs.len());
-        with_codes!(rows.codes(), codes => self.score_with(codes, theta, rows, kept, scores));
+        self.score_on(Path::best(), theta, rows, tape, scores);
     }
 
     fn pullback(
@@ -442,12 +388,7 @@ impl Model for Lattice {
         slopes: &[f32],
         gradient: &mut [f32],
     ) {
-        self.check(theta, &rows, slopes.len());
-        assert_eq!(gradient.len(), self.params, "one slope for each parameter");
-        assert_eq!(tape.rows, rows.len(), "the tape of these rows");
-        with_codes!(rows.codes(), codes => {
-            self.pullback_with(codes, theta, rows, tape, slopes, gradient);
-        });
+        self.pullback_on(Path::best(), theta, rows, tape, slopes, gradient);
     }
 
     /// Calibrated values into 0..1, and orders kept: a calibrator's by the nearest ordered values, a
@@ -477,6 +418,73 @@ impl Model for Lattice {
                 }
             }
             order(&mut theta[start..start + (1 << lattice.len())], &bits[..count]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::EncoderSpec;
+    use crate::table::{Category, Column, Table, Values};
+
+    /// Numbers, some of them missing, and categories.
+    fn table() -> Table {
+        let mut stream = Stream::new(3, "test");
+        let mut columns = Vec::new();
+        for name in 0..9 {
+            let mut value = || if stream.below(8) == 0 { f64::NAN } else { stream.unit() };
+            let values = Values::Number((0..100).map(|_| value()).collect());
+            columns.push(Column::new(format!("n{name}"), values));
+        }
+        for name in 0..2 {
+            let texts: Vec<_> =
+                (0..100).map(|_| Some(["a", "b", "c"][stream.below(3) as usize])).collect();
+            let values = Values::Category(Category::from_texts(texts));
+            columns.push(Column::new(format!("c{name}"), values));
+        }
+        Table::new(columns).unwrap()
+    }
+
+    /// Both copies of the loops give the same bits, for every size of lattice, few keypoints and many.
+    #[test]
+    fn portable_and_best_paths_agree_to_the_bit() {
+        let table = table();
+        let (encoder, _) = Encoder::fit(&EncoderSpec::default(), &table).unwrap();
+        let features = encoder.encode(&table).unwrap();
+        let list: Vec<u32> = (0..100).rev().step_by(3).collect();
+        for (inputs, keypoints) in (1..=MOST).zip([5, 40].into_iter().cycle()) {
+            let spec = LatticeSpec { inputs, keypoints, ..LatticeSpec::default() };
+            let model = Lattice::new(&spec, &encoder, &features).unwrap();
+            let theta = model.initial(7);
+            let rows = Rows::list(&features, &list);
+            let run = |path| {
+                let (mut tape, mut scores) = (Tape::default(), vec![0.0; rows.len()]);
+                model.score_on(path, &theta, rows, &mut tape, &mut scores);
+                let mut gradient = vec![0.0; model.params()];
+                model.pullback_on(path, &theta, rows, &mut tape, &scores, &mut gradient);
+                let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                (bits(&scores), bits(&gradient))
+            };
+            assert_eq!(run(Path::Portable), run(Path::best()), "{inputs} inputs");
+        }
+    }
+
+    /// A row's score is the same alone as among others, however the groups of eight fall.
+    #[test]
+    fn a_score_does_not_depend_on_the_block() {
+        let table = table();
+        let (encoder, _) = Encoder::fit(&EncoderSpec::default(), &table).unwrap();
+        let features = encoder.encode(&table).unwrap();
+        let model = Lattice::new(&LatticeSpec::default(), &encoder, &features).unwrap();
+        let (theta, mut tape) = (model.initial(7), Tape::default());
+        let mut all = vec![0.0; features.rows()];
+        model.score(&theta, Rows::all(&features), &mut tape, &mut all);
+        for (row, score) in all.iter().enumerate() {
+            let mut alone = [0.0];
+            let rows = Rows::range(&features, row..row + 1);
+            model.score(&theta, rows, &mut tape, &mut alone);
+            assert_eq!(alone[0].to_bits(), score.to_bits(), "row {row}");
         }
     }
 }
