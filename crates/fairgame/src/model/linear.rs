@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kernel::{Code, dot, fetch_ahead, with_codes};
+use super::kernel::{self, Path, Sum, SumBack, with_codes};
 use super::{Model, Rows, Tape, check_params};
 use crate::encode::Features;
 use crate::{Error, Result};
@@ -56,6 +56,34 @@ impl Linear {
         assert!(self.fits(rows.features()), "features of this model");
         assert_eq!(rows.len(), per_row, "one number a row");
     }
+
+    fn score_on(
+        &self,
+        path: Path,
+        theta: &[f32],
+        rows: Rows<'_>,
+        tape: &mut Tape,
+        scores: &mut [f32],
+    ) {
+        self.check(theta, &rows, scores.len());
+        tape.rows = rows.len();
+        let (by_code, rest) = theta.split_at(self.weights);
+        let (by_number, bias) = rest.split_at(self.numbers);
+        let bias = bias[0];
+        with_codes!(rows.codes(), codes => {
+            kernel::run(path, Sum { codes, rows, by_code, by_number, bias, scores });
+        });
+    }
+
+    fn pullback_on(&self, path: Path, rows: Rows<'_>, slopes: &[f32], gradient: &mut [f32]) {
+        assert_eq!(gradient.len(), self.params(), "one slope for each parameter");
+        let (by_code, rest) = gradient.split_at_mut(self.weights);
+        let (by_number, bias) = rest.split_at_mut(self.numbers);
+        let bias = &mut bias[0];
+        with_codes!(rows.codes(), codes => {
+            kernel::run(path, SumBack { codes, rows, slopes, by_code, by_number, bias });
+        });
+    }
 }
 
 impl Model for Linear {
@@ -69,9 +97,7 @@ impl Model for Linear {
     }
 
     fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
-        self.check(theta, &rows, scores.len());
-        tape.rows = rows.len();
-        with_codes!(rows.codes(), codes => score(codes, theta, rows, scores));
+        self.score_on(Path::best(), theta, rows, tape, scores);
     }
 
     fn pullback(
@@ -83,45 +109,46 @@ impl Model for Linear {
         gradient: &mut [f32],
     ) {
         self.check(theta, &rows, slopes.len());
-        assert_eq!(gradient.len(), self.params(), "one slope for each parameter");
         assert_eq!(tape.rows, rows.len(), "the tape of these rows");
-        with_codes!(rows.codes(), codes => pullback(codes, rows, slopes, gradient));
+        self.pullback_on(Path::best(), rows, slopes, gradient);
     }
 }
 
-fn score<C: Code>(codes: &[C], theta: &[f32], rows: Rows<'_>, scores: &mut [f32]) {
-    let (slots, weights) = (rows.features().slots(), rows.features().weights());
-    let (by_code, rest) = theta.split_at(weights);
-    let (by_number, bias) = rest.split_at(rest.len() - 1);
-    for (index, score) in scores.iter_mut().enumerate() {
-        fetch_ahead(codes, rows, index);
-        let place = rows.place(index);
-        let mut sum = bias[0];
-        for &code in &codes[place * slots..(place + 1) * slots] {
-            // The silent code is one past the last weight, and adds nothing.
-            sum += by_code.get(code.index()).copied().unwrap_or(0.0);
-        }
-        *score = sum + dot(rows.values(index), by_number);
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{Encoder, EncoderSpec};
+    use crate::random::Stream;
+    use crate::table::{Category, Column, Table, Values};
 
-fn pullback<C: Code>(codes: &[C], rows: Rows<'_>, slopes: &[f32], gradient: &mut [f32]) {
-    let (slots, weights) = (rows.features().slots(), rows.features().weights());
-    let (by_code, rest) = gradient.split_at_mut(weights);
-    let (by_number, bias) = rest.split_at_mut(rest.len() - 1);
-    for (index, &slope) in slopes.iter().enumerate() {
-        if slope == 0.0 {
-            continue;
+    /// Both copies of the loops give the same bits, whatever is left over of the lanes.
+    #[test]
+    fn portable_and_best_paths_agree_to_the_bit() {
+        let mut stream = Stream::new(5, "test");
+        for numbers in [0, 1, 7, 8, 31, 32, 33, 71] {
+            let mut columns: Vec<Column> = (0..numbers)
+                .map(|number| {
+                    let values = (0..50).map(|_| stream.unit() * 4.0 - 2.0).collect();
+                    Column::new(format!("n{number}"), Values::Number(values))
+                })
+                .collect();
+            let texts = (0..50).map(|row| Some(["a", "b", "c"][row % 3]));
+            columns.push(Column::new("code", Values::Category(Category::from_texts(texts))));
+            let table = Table::new(columns).unwrap();
+            let (encoder, _) = Encoder::fit(&EncoderSpec::default(), &table).unwrap();
+            let features = encoder.encode(&table).unwrap();
+            let model = Linear::new(&features);
+            let theta: Vec<f32> = (0..model.params()).map(|_| stream.unit() as f32 - 0.5).collect();
+            let list: Vec<u32> = (0..50).rev().step_by(3).collect();
+            let rows = Rows::list(&features, &list);
+            let run = |path: Path| {
+                let (mut scores, mut gradient) = (vec![0.0; rows.len()], vec![0.0; model.params()]);
+                model.score_on(path, &theta, rows, &mut Tape::default(), &mut scores);
+                model.pullback_on(path, rows, &scores, &mut gradient);
+                let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                (bits(&scores), bits(&gradient))
+            };
+            assert_eq!(run(Path::Portable), run(Path::best()), "{numbers}");
         }
-        let place = rows.place(index);
-        for &code in &codes[place * slots..(place + 1) * slots] {
-            if let Some(weight) = by_code.get_mut(code.index()) {
-                *weight += slope;
-            }
-        }
-        for (weight, x) in by_number.iter_mut().zip(rows.values(index)) {
-            *weight += slope * x;
-        }
-        bias[0] += slope;
     }
 }

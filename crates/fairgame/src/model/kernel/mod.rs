@@ -10,6 +10,7 @@
 
 mod network;
 mod product;
+mod sum;
 mod vector;
 
 use super::rows::Rows;
@@ -17,6 +18,7 @@ use crate::wide::prefetch;
 
 pub(super) use network::{Backward, Forward, Layer};
 pub(super) use product::{Product, ProductBack};
+pub(super) use sum::{Sum, SumBack};
 pub(super) use vector::Vector;
 
 /// How many floats are worked on at once.
@@ -84,19 +86,6 @@ pub(super) fn run(path: Path, kernel: impl Kernel) {
 #[target_feature(enable = "avx2")]
 fn run_avx2(kernel: impl Kernel) {
     kernel.run::<std::arch::x86_64::__m256>();
-}
-
-/// The sum of a·b, eight lanes at a time.
-pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut lanes = [0.0; LANES];
-    let (a8, b8) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f32 = a8.remainder().iter().zip(b8.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in a8.zip(b8) {
-        for lane in 0..LANES {
-            lanes[lane] += a[lane] * b[lane];
-        }
-    }
-    lanes.total() + rest
 }
 
 /// Asks for the codes and numbers of a row that comes soon: rows of a minibatch lie anywhere.
