@@ -24,6 +24,7 @@
 //! assert_eq!(html.matches("Turn 30").count(), 1, "a tooltip");
 //! ```
 
+mod chart;
 mod data;
 mod figure;
 mod format;
@@ -34,6 +35,7 @@ mod section;
 mod settings;
 mod words;
 
+pub use chart::{Chart, Curve as ChartCurve, Spot};
 pub use data::{
     Constraint, Estimate, Group, Groups, Interval, Iterate, Iterates, Line, Measured, Member,
     Model, Multipliers, Objective, On, Point, Provenance, Rate, Report, Role, Sample, Verdict,
