@@ -15,6 +15,7 @@ mod predict;
 mod progress;
 mod read;
 mod report;
+mod reproduce;
 mod train;
 mod verdict;
 
@@ -54,6 +55,9 @@ enum Command {
     /// Write what model files remember as a page
     #[command(after_help = report::EXAMPLES)]
     Report(report::Report),
+    /// The paper's experiments again, its numbers and ours side by side
+    #[command(after_help = reproduce::EXAMPLES)]
+    Reproduce(reproduce::Reproduce),
     /// What the paper's theorems promise, and what they ask for
     #[command(after_help = bounds::EXAMPLES)]
     Bounds(Box<bounds::Bounds>),
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
         Command::Audit(arguments) => evaluate::audit(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bounds(arguments) => bounds::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => manual::man(&arguments, Arguments::command()),

@@ -27,7 +27,7 @@ pub use features::{FEATURES, Matcher, WIDTH};
 pub use pairs::{Case, Pair, Part, countries, pairs};
 pub use record::Record;
 pub use similarity::fold;
-pub use training::{STEP, TURNS, spec};
+pub use training::{STEP, TURNS, model, spec};
 
 use fairgame::table::{Category, Column, Table, Values};
 use fairgame::{Error, ErrorKind, Result};

@@ -6,7 +6,7 @@
 
 mod simulated;
 
-pub use simulated::simulated;
+pub use simulated::{simulated, simulated_points};
 
 use crate::encode::{Coding, Cuts, Encoder, EncoderSpec, Features, Notice, Steps};
 use crate::rate::{Bound, Policy};

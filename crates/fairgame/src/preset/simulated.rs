@@ -17,8 +17,7 @@ use crate::{Error, ErrorKind, Result};
 /// How far apart the means are.
 const APART: f64 = 2.5;
 
-/// `points` points with as many features `x0`, `x1`, … and their `label`, in random thirds: for training,
-/// validation and testing. The paper has 1,000 points, and σ from 0 to 1.
+/// [`simulated_points`] in random thirds: for training, validation and testing.
 ///
 /// ```
 /// let [train, val, test] = fairgame::preset::simulated(300, 0.5, 1)?;
@@ -27,6 +26,15 @@ const APART: f64 = 2.5;
 /// # Ok::<(), fairgame::Error>(())
 /// ```
 pub fn simulated(points: usize, sigma: f64, seed: u64) -> Result<[Table; 3]> {
+    let table = simulated_points(points, sigma, seed)?;
+    let third = 1.0 / 3.0;
+    let parts = split::by_fraction(points, &[third, third, third], seed, None)?;
+    Ok([table.take(&parts[0]), table.take(&parts[1]), table.take(&parts[2])])
+}
+
+/// `points` points with as many features `x0`, `x1`, … and their `label`. The paper has 1,000 points, and σ from
+/// 0 to 1.
+pub fn simulated_points(points: usize, sigma: f64, seed: u64) -> Result<Table> {
     if points < 3 || !(sigma > 0.0 && sigma.is_finite()) {
         let message =
             format!("no data can be simulated with {points} points and a sigma of {sigma}");
@@ -49,10 +57,7 @@ pub fn simulated(points: usize, sigma: f64, seed: u64) -> Result<[Table; 3]> {
     }
     let labels = drawn.iter().map(|point| Some(point.positive)).collect();
     columns.push(Column::new("label", Values::Boolean(labels)));
-    let table = Table::new(columns)?;
-    let third = 1.0 / 3.0;
-    let parts = split::by_fraction(points, &[third, third, third], seed, None)?;
-    Ok([table.take(&parts[0]), table.take(&parts[1]), table.take(&parts[2])])
+    Table::new(columns)
 }
 
 struct Point {

@@ -1,0 +1,105 @@
+//! The paper's experiments, cut short, from the command to the pages.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+fn reproduce(folder: &Folder, out: &str, more: &[&str]) -> Value {
+    let run = folder.fairgame(&[&["reproduce", "--out", out, "--json"], more].concat());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// All of it, a few turns each: every table, figure, bound and claim, on each of the pages.
+#[test]
+fn all_in_small() {
+    let folder = Folder::new();
+    let small = ["all", "--runs", "11", "--turns", "3"];
+    let document = reproduce(&folder, "paper", &small);
+    let results = &document["results"];
+    let lengths = ["tables", "figures", "promises", "claims"]
+        .map(|name| results[name].as_array().unwrap().len());
+    assert_eq!(lengths, [4, 4, 5, 4 * 6 + 4 * 2 + 1]);
+    for table in results["tables"].as_array().unwrap() {
+        assert_eq!(table["rows"].as_array().unwrap().len(), 5);
+        for row in table["rows"].as_array().unwrap() {
+            for cell in ["train_error", "train_worst", "test_error", "test_worst"] {
+                let cell = &row["cells"][cell];
+                assert!(cell["ours"]["mean"].is_f64() && cell["ours"]["error"].is_f64(), "{cell}");
+                assert!(cell["paper"].is_f64(), "{cell}");
+            }
+        }
+    }
+    for figure in results["figures"].as_array().unwrap() {
+        let curves = figure["curves"].as_array().unwrap();
+        assert_eq!(curves.len(), 4);
+        assert!(curves.iter().all(|curve| curve["error"].as_array().unwrap().len() == 7));
+    }
+    let text = |name: &str| String::from_utf8(folder.bytes(&format!("paper/{name}"))).unwrap();
+    let (html, markdown) = (text("index.html"), text("README.md"));
+    for page in [&html, &markdown] {
+        for words in
+            ["COMPAS", "Algorithm 4, two datasets", "Theorem 2", "cut short", "--runs 2 --seed 1"]
+        {
+            assert!(page.contains(words), "{words}");
+        }
+    }
+    assert_eq!(html.matches("<svg ").count(), 8);
+    assert!(!html.contains("src=") && !html.contains("href="), "the page asks for nothing");
+    for model in ["linear", "5", "10", "100"] {
+        for kind in ["error", "violation"] {
+            let svg = text(&format!("simulated-{model}-{kind}.svg"));
+            assert!(
+                svg.starts_with("<svg ") && svg.contains("two datasets, test"),
+                "{model} {kind}"
+            );
+            assert!(markdown.contains(&format!("simulated-{model}-{kind}.svg")));
+        }
+    }
+    let kept: Value = serde_json::from_str(&text("results.json")).unwrap();
+    assert_eq!(&kept, results);
+}
+
+/// Finished runs are not run again, lines that were cut off are, and threads do not matter.
+#[test]
+fn finished_runs_are_kept() {
+    let folder = Folder::new();
+    let two = ["compas", "--runs", "2", "--turns", "20", "--threads", "1"];
+    let first = reproduce(&folder, "a", &two);
+    let file = std::fs::read_dir(folder.path("a/runs")).unwrap().next().unwrap().unwrap().path();
+    let lines = |text: &str| text.lines().count();
+    let finished = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(lines(&finished), 2);
+    assert_eq!(reproduce(&folder, "a", &two)["results"], first["results"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), finished, "nothing was run");
+
+    // The second line is cut off, as by a kill while it was written.
+    std::fs::write(&file, &finished[..finished.len() - 40]).unwrap();
+    assert_eq!(reproduce(&folder, "a", &two)["results"], first["results"]);
+    assert_eq!(lines(&std::fs::read_to_string(&file).unwrap()), 3, "one was run again");
+
+    // More runs take up those that are there; other threads and another folder make the same numbers.
+    let four = ["compas", "--runs", "4", "--turns", "20", "--threads"];
+    let more = reproduce(&folder, "a", &[&four[..], &["2"]].concat());
+    assert_eq!(lines(&std::fs::read_to_string(&file).unwrap()), 5);
+    let anew = reproduce(&folder, "b", &[&four[..], &["3"]].concat());
+    assert_eq!(more["results"], anew["results"]);
+    // Another seed is another file.
+    reproduce(&folder, "a", &["compas", "--runs", "1", "--turns", "20", "--seed", "9"]);
+    assert_eq!(std::fs::read_dir(folder.path("a/runs")).unwrap().count(), 2);
+}
+
+#[test]
+fn mistakes() {
+    let folder = Folder::with("file", "");
+    for (arguments, wanted) in [
+        (&["reproduce", "aduld"][..], "did you mean `adult`?"),
+        (&["reproduce", "--runs", "0"], "--runs"),
+        (&["reproduce", "compas", "--out", "file"], "folder cannot be made"),
+    ] {
+        let run = folder.fairgame(arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments:?}: {run:?}");
+        assert!(run.stderr.contains(wanted), "{arguments:?}: {run:?}");
+    }
+}

@@ -1,0 +1,249 @@
+//! One run of an experiment: data drawn by a seed, trained in each of its ways, and measured.
+//!
+//! With two datasets, the rows for training are halved, and errors are told of the model player's half, violations
+//! of the constraint player's. With one, both players have all of them: the union that the paper compares
+//! with. Test rows are drawn anew for each run where the dataset has no official ones.
+
+use std::sync::OnceLock;
+
+use fairgame::algorithm::Scales;
+use fairgame::classifier::Dataset;
+use fairgame::encode::{Coding, Encoder, EncoderSpec};
+use fairgame::model::Region;
+use fairgame::preset::{Preset, simulated_points};
+use fairgame::rate::{Bound, Policy, Side, Surrogate};
+use fairgame::table::{Table, split};
+use fairgame::train::{Part, Spec, Training};
+use fairgame::{Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::entities;
+use crate::experiment::{Experiment, Settings, Way};
+
+/// What one training came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Came {
+    /// Of which model, where an experiment has several: its hidden units, 0 for linear.
+    pub units: Option<usize>,
+    /// How it was trained.
+    pub way: Way,
+    /// The error where the model learnt.
+    pub train_error: f64,
+    /// The constraints' losses where they were enforced.
+    pub train_losses: Vec<f64>,
+    /// The error on test rows.
+    pub test_error: f64,
+    /// The constraints' losses on test rows.
+    pub test_losses: Vec<f64>,
+    /// How many models the classifier mixes.
+    pub models: usize,
+}
+
+/// The worst of losses.
+pub(crate) fn worst(losses: &[f64]) -> f64 {
+    losses.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The values of σ in the figures.
+pub const SIGMAS: [f64; 7] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0];
+
+/// The hidden units of the models in the figures; 0 is linear.
+pub const UNITS: [usize; 4] = [0, 5, 10, 100];
+
+/// How many points are simulated.
+const POINTS: usize = 1000;
+
+/// How many cases an experiment has, each of which is run so many times.
+pub(crate) fn cases(experiment: Experiment) -> usize {
+    match experiment {
+        Experiment::Simulated => SIGMAS.len(),
+        _ => 1,
+    }
+}
+
+/// Data that do not change from run to run: Adult, whose test rows are given, and which takes longer to read
+/// than a tenth of a training.
+#[derive(Default)]
+pub(crate) struct Shelf {
+    adult: OnceLock<Data>,
+}
+
+/// One run of one case: of simulated data, all models for one σ.
+pub(crate) fn run(
+    experiment: Experiment,
+    settings: &Settings,
+    case: usize,
+    seed: u64,
+    shelf: &Shelf,
+) -> Result<Vec<Came>> {
+    let drawn;
+    let data = match experiment {
+        Experiment::Simulated => return simulated(settings, SIGMAS[case], seed),
+        Experiment::Adult => match shelf.adult.get() {
+            Some(adult) => adult,
+            None => {
+                let adult = Data::of(experiment, seed)?;
+                shelf.adult.get_or_init(|| adult)
+            }
+        },
+        _ => {
+            drawn = Data::of(experiment, seed)?;
+            &drawn
+        }
+    };
+    Way::ALL.iter().map(|&way| data.train(settings, way, seed, None)).collect()
+}
+
+/// Rows for training and for testing, and how they are seen.
+struct Data {
+    name: &'static str,
+    bound: Bound,
+    spec: EncoderSpec,
+    encoder: Encoder,
+    train: Table,
+    test: Table,
+}
+
+impl Data {
+    fn of(experiment: Experiment, seed: u64) -> Result<Self> {
+        if experiment == Experiment::Entities {
+            return Data::of_entities(seed);
+        }
+        let name = experiment.name();
+        let prepared = Preset::find(name)?.prepare(seed)?;
+        Ok(Data {
+            name,
+            bound: prepared.bound,
+            spec: prepared.spec,
+            encoder: prepared.encoder,
+            train: prepared.train.table,
+            test: prepared.test.table,
+        })
+    }
+
+    fn of_entities(seed: u64) -> Result<Self> {
+        let entities::Entities { train, test } = entities::generate(seed)?;
+        let (bound, _) = Policy::find("entities")?.problem()?.bind(&train, &[])?;
+        let mut spec = entities::spec()?.encoder;
+        spec.ignore.push("same".to_owned());
+        let (encoder, _) = Encoder::fit(&spec, &train)?;
+        Ok(Data { name: "entities", bound, spec, encoder, train, test })
+    }
+
+    fn of_simulated(sigma: f64, seed: u64) -> Result<Self> {
+        let all = simulated_points(POINTS, sigma, seed)?;
+        let parts = split::by_fraction(POINTS, &[2.0 / 3.0, 1.0 / 3.0], seed, None)?;
+        let (train, test) = (all.take(&parts[0]), all.take(&parts[1]));
+        let (bound, _) = Policy::find("simulated")?.problem()?.bind(&train, &[])?;
+        let ignore = vec!["label".to_owned()];
+        let spec = EncoderSpec { ignore, numbers: Coding::AsIs, ..EncoderSpec::default() };
+        let (encoder, _) = Encoder::fit(&spec, &train)?;
+        Ok(Data { name: "simulated", bound, spec, encoder, train, test })
+    }
+
+    /// The training of a way: with two datasets, each player has half of the rows.
+    fn training(&self, spec: Spec, two: bool, seed: u64) -> Result<Training> {
+        let part = |table: &Table| Part::new(&self.encoder, &self.bound, table.into());
+        let (train, val) = if two {
+            let halves = split::by_fraction(self.train.rows(), &[0.5, 0.5], seed, None)?;
+            (part(&self.train.take(&halves[0]))?, Some(part(&self.train.take(&halves[1]))?))
+        } else {
+            (part(&self.train)?, None)
+        };
+        Training::new(spec, self.bound.clone(), self.encoder.clone(), train, val)
+    }
+
+    fn spec(&self) -> Result<Spec> {
+        let policy = Policy::find(self.name)?;
+        let mut spec = Spec::new(policy.label, policy.constraints);
+        spec.encoder = self.spec.clone();
+        Ok(spec)
+    }
+
+    fn train(
+        &self,
+        settings: &Settings,
+        way: Way,
+        seed: u64,
+        units: Option<usize>,
+    ) -> Result<Came> {
+        let mut spec = self.spec()?;
+        spec.model = settings.model.clone();
+        spec.algorithm = settings.algorithm(way);
+        spec.seed = seed;
+        let training = self.training(spec, way.is_two(), seed)?;
+        let mut game = training.game(1)?;
+        training.play(&mut game, 1, &mut [])?;
+        let trained = training.finish(&game, 1)?;
+        let weights = &trained.selected.weights;
+        let mixed = |dataset| trained.iterates.mixed(weights, dataset, Side::Exact);
+        let test = trained.classifier.measure(&self.test, 1)?;
+        Ok(Came {
+            units,
+            way,
+            train_error: mixed(Dataset::Train).objective,
+            train_losses: mixed(Dataset::Val).constraints,
+            test_error: test.objective,
+            test_losses: test.constraints,
+            models: weights.len(),
+        })
+    }
+}
+
+fn simulated(settings: &Settings, sigma: f64, seed: u64) -> Result<Vec<Came>> {
+    let data = Data::of_simulated(sigma, seed)?;
+    let mut came = Vec::new();
+    for units in UNITS {
+        let settings = settings.clone().with_units(units);
+        for way in [Way::PracticalOne, Way::PracticalTwo] {
+            came.push(data.train(&settings, way, seed, Some(units))?);
+        }
+    }
+    Ok(came)
+}
+
+/// The constants of the theorems, on one draw of an experiment's data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Constants {
+    /// m.
+    pub constraints: usize,
+    /// |S_val|.
+    pub rows: usize,
+    /// B_ℓ: the widest range of a single row's loss.
+    pub loss: f64,
+    /// B_ℓ̃ of a ramp in place of the hinge, whatever the model.
+    pub ramp: f64,
+    /// B_ℓ̃ of the hinge, for a linear model in a ball.
+    pub hinge: f64,
+    /// L of a ramp in place of decisions, for a linear model.
+    pub lipschitz: f64,
+}
+
+/// The ball and the strong convexity with which Theorem 2 is stated.
+pub const REGION: Region = Region { radius: Some(1.0), convexity: 1.0 };
+
+pub(crate) fn constants(experiment: Experiment, seed: u64) -> Result<Constants> {
+    let data = match experiment {
+        Experiment::Simulated => Data::of_simulated(0.5, seed)?,
+        _ => Data::of(experiment, seed)?,
+    };
+    let scales = |surrogate: Surrogate, region: Region| -> Result<(usize, usize, Scales)> {
+        let mut spec = data.spec()?;
+        (spec.surrogate, spec.region, spec.seed) = (surrogate, region, seed);
+        let training = data.training(spec, true, seed)?;
+        let setting = training.setting(1);
+        Ok((setting.val.losses().constraints(), setting.val.rows(), Scales::of(&setting)))
+    };
+    let unknown = || Error::new(ErrorKind::Value, "a constant of the theorems is not known");
+    let free = Region { radius: REGION.radius, convexity: 0.0 };
+    let (constraints, rows, ramp) = scales(Surrogate::Ramp, free)?;
+    let (_, _, hinge) = scales(Surrogate::Hinge, REGION)?;
+    Ok(Constants {
+        constraints,
+        rows,
+        loss: ramp.loss,
+        ramp: ramp.proxy.ok_or_else(unknown)?,
+        hinge: hinge.proxy.ok_or_else(unknown)?,
+        lipschitz: ramp.subgradient.ok_or_else(unknown)?,
+    })
+}
