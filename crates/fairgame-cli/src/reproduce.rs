@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use comfy_table::CellAlignment;
 use fairgame::Result;
-use fairgame_paper::{Experiment, Mean, Nearness, Plan, Results};
+use fairgame_paper::{Experiment, Plan, Results};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
@@ -161,12 +161,11 @@ fn print(arguments: &Reproduce, results: &Results, seconds: f64) -> Result<()> {
         ]);
         for row in &one.rows {
             let cells = row.cells.list().into_iter().flat_map(|cell| {
-                let mark = match (one.experiment, cell.nearness) {
-                    (Experiment::Entities, _) | (_, Nearness::Agrees) => " ",
-                    (_, Nearness::Near) => "≈",
-                    (_, Nearness::Apart) => "≠",
+                let mark = match one.experiment {
+                    Experiment::Entities => "",
+                    _ => cell.nearness.mark(),
                 };
-                [format!("{}{mark}", shown(cell.ours)), format!("{:.3}", cell.paper)]
+                [format!("{}{mark:1}", cell.ours), format!("{:.3}", cell.paper)]
             });
             table.add_row(std::iter::once(row.way.title().to_owned()).chain(cells));
         }
@@ -181,14 +180,13 @@ fn print(arguments: &Reproduce, results: &Results, seconds: f64) -> Result<()> {
         text += "≈ is off the paper's by more than .006, ≠ by more than .012; entity resolution is a stand-in.\n\n";
     }
     if !results.claims.is_empty() {
-        let mut table = output::table(&["claim of the paper", "difference", "holds"]);
+        let mut table = output::table(&["claim", "difference", "holds"]);
         for claim in &results.claims {
-            let holds = match claim.holds {
-                Some(true) => "yes",
-                Some(false) => "no",
-                None => "too near to say",
-            };
-            table.add_row([claim.text.clone(), shown(claim.difference), holds.to_owned()]);
+            table.add_row([
+                claim.text.clone(),
+                claim.difference.to_string(),
+                claim.verdict().to_owned(),
+            ]);
         }
         text += &format!("{table}\n\n");
     }
@@ -198,11 +196,4 @@ fn print(arguments: &Reproduce, results: &Results, seconds: f64) -> Result<()> {
         arguments.out.join("index.html").display()
     );
     output::print(&text)
-}
-
-fn shown(mean: Mean) -> String {
-    match mean.error {
-        Some(error) => format!("{:.3} ± {error:.3}", mean.mean),
-        None => format!("{:.3}", mean.mean),
-    }
 }

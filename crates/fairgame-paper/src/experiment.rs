@@ -225,7 +225,7 @@ impl Settings {
                 Settings { step: entities::STEP, ..settings(entities::model(), entities::TURNS) }
             }
             Experiment::Adult => settings(ModelSpec::Mlp { units: 50 }, 110_000),
-            Experiment::Compas => settings(ModelSpec::Mlp { units: 50 }, 50_000),
+            Experiment::Compas => settings(ModelSpec::Mlp { units: 50 }, 80_000),
         }
     }
 }

@@ -16,6 +16,7 @@ use fairgame::table::{Table, split};
 use fairgame::train::{Part, Spec, Training};
 use fairgame::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::entities;
 use crate::experiment::{Experiment, Settings, Way};
@@ -45,7 +46,7 @@ pub(crate) fn worst(losses: &[f64]) -> f64 {
 }
 
 /// The values of σ in the figures.
-pub const SIGMAS: [f64; 7] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0];
+pub const SIGMAS: [f64; 6] = [0.05, 0.1, 0.2, 0.3, 0.5, 1.0];
 
 /// The hidden units of the models in the figures; 0 is linear.
 pub const UNITS: [usize; 4] = [0, 5, 10, 100];
@@ -59,6 +60,29 @@ pub(crate) fn cases(experiment: Experiment) -> usize {
         Experiment::Simulated => SIGMAS.len(),
         _ => 1,
     }
+}
+
+/// All settings that a run depends on: those of each training, and what draws its data.
+pub(crate) fn identity(experiment: Experiment, settings: &Settings) -> Result<serde_json::Value> {
+    let policy = Policy::find(experiment.name())?;
+    let of = |settings: &Settings, way: Way| {
+        let mut spec = Spec::new(policy.label, policy.constraints);
+        (spec.model, spec.algorithm) = (settings.model.clone(), settings.algorithm(way));
+        json!(spec)
+    };
+    Ok(match experiment {
+        Experiment::Simulated => {
+            let models =
+                UNITS.map(|units| of(&settings.clone().with_units(units), Way::PracticalTwo));
+            json!({ "points": POINTS, "sigmas": SIGMAS, "models": models.to_vec() })
+        }
+        Experiment::Entities => {
+            let spec = entities::spec()?.encoder;
+            let sizes = [entities::TRAIN, entities::TEST];
+            json!([Way::ALL.map(|way| of(settings, way)).to_vec(), spec, sizes])
+        }
+        _ => json!(Way::ALL.map(|way| of(settings, way)).to_vec()),
+    })
 }
 
 /// Data that do not change from run to run: Adult, whose test rows are given, and which takes longer to read

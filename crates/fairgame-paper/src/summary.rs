@@ -1,6 +1,7 @@
 //! What runs come to: means with standard errors beside the paper's numbers, figures, bounds, and claims.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use fairgame::Result;
 use fairgame::bounds::{self, Smoothness};
@@ -36,6 +37,30 @@ impl Mean {
     }
 }
 
+/// A number as the paper prints it: `.131`, `−.005`, `0`.
+pub(crate) fn three(x: f64) -> String {
+    if !x.is_finite() {
+        return "–".to_owned();
+    }
+    let text = format!("{:.3}", x.abs());
+    let digits = text.strip_prefix('0').unwrap_or(&text);
+    match digits {
+        ".000" => "0".to_owned(),
+        digits => format!("{}{digits}", if x < 0.0 { "−" } else { "" }),
+    }
+}
+
+/// As the paper prints numbers, with the standard error: `.131 ± .002`.
+impl fmt::Display for Mean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&match self.error {
+            Some(error) if error > 0.0 && error < 0.0005 => format!("{} ± <.001", three(self.mean)),
+            Some(error) => format!("{} ± {}", three(self.mean), three(error)),
+            None => three(self.mean),
+        })
+    }
+}
+
 /// How near a mean is to what the paper prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,6 +71,17 @@ pub enum Nearness {
     Near,
     /// Farther.
     Apart,
+}
+
+impl Nearness {
+    /// What marks a number that is off.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Nearness::Agrees => "",
+            Nearness::Near => "≈",
+            Nearness::Apart => "≠",
+        }
+    }
 }
 
 /// A mean of ours beside a number of the paper's.
@@ -144,11 +180,13 @@ pub const DELTA: f64 = 0.05;
 /// See [`DELTA`].
 pub const EPSILON: f64 = 0.05;
 
-/// A claim of the paper, held against our numbers.
+/// A claim, held against our numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Claim {
     /// What is claimed.
     pub text: String,
+    /// Whether it is the paper's: of its entity resolution data it claims no advantage, and ours are others.
+    pub of_paper: bool,
     /// The difference that the claim says is above 0, paired by run.
     pub difference: Mean,
     /// Whether it is: by two standard errors, or not, or too near to say.
@@ -161,7 +199,17 @@ impl Claim {
         let difference = Mean::of(differences);
         let sure = 2.0 * difference.error.unwrap_or(f64::INFINITY);
         let holds = (difference.mean.abs() > sure).then_some(difference.mean > 0.0);
-        Claim { text, difference, holds }
+        Claim { text, of_paper: true, difference, holds }
+    }
+
+    /// Whether it holds, in a word or two.
+    pub fn verdict(&self) -> &'static str {
+        match (self.holds, self.difference.error) {
+            (Some(true), _) => "yes",
+            (Some(false), _) => "no",
+            (None, Some(_)) => "too near to say",
+            (None, None) => "one run cannot say",
+        }
     }
 }
 
@@ -306,6 +354,8 @@ fn claims(experiment: Experiment, runs: &Runs) -> Vec<Claim> {
             &paired(runs, 0, None, [ways[1], ways[0]], |came| came.test_error),
         ));
     }
+    let of_paper = experiment != Experiment::Entities;
+    claims.iter_mut().for_each(|claim| claim.of_paper = of_paper);
     claims
 }
 
@@ -324,6 +374,7 @@ fn simulated_claims(runs: &Runs) -> Vec<Claim> {
             .collect()
     };
     let test = |came: &Came| worst(&came.test_losses);
+    let error = |came: &Came| -came.test_error;
     let mut claims = Vec::new();
     for units in UNITS {
         let model = model(units);
@@ -340,6 +391,13 @@ fn simulated_claims(runs: &Runs) -> Vec<Claim> {
                 SIGMAS[SMALL - 1]
             ),
             &over_small(units, &test),
+        ));
+        claims.push(Claim::new(
+            format!(
+                "Simulated, σ ≤ {}, {model}: the price is a higher test error",
+                SIGMAS[SMALL - 1]
+            ),
+            &over_small(units, &error),
         ));
     }
     let (least, most) = (over_small(UNITS[0], &test), over_small(UNITS[UNITS.len() - 1], &test));

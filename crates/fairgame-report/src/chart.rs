@@ -1,7 +1,8 @@
 //! A chart of curves with error bars, as an SVG file of its own.
 //!
 //! It carries its colours with it, for light and for dark, so that it reads the same in a page, in a viewer of
-//! images and in a document. Curves differ in colour, in dashes and in the shape of their marks.
+//! images and in a document. Curves differ in colour, and in being dashed with hollow marks; the key has room for
+//! four.
 
 use askama::Template;
 

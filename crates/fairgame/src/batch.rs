@@ -2,10 +2,10 @@
 //!
 //! Row number p of the endless stream of rows is, in epoch e = p div n, the image of p mod n under a
 //! permutation that the seed and e choose. The permutation is a Feistel network over as many bits as n needs,
-//! walked until it lands below n, which takes two steps at most on average (but for fewer than 128 rows): it is computed where it is needed, so
-//! there is no order of n rows to keep, to shuffle or to save in a checkpoint. A round is the highest
-//! bits of a·x + b, with a and b its own: any two x come out as if independent (Dietzfelbinger 1996), at the price
-//! of one multiplication.
+//! walked until it lands below n, which takes two steps at most on average (but for fewer than 128 rows): it is
+//! computed where it is needed, so there is no order of n rows to keep, to shuffle or to save in a checkpoint. A
+//! round is the highest bits of a·x + b, with a and b its own: any two x come out nearly as if independent
+//! (Dietzfelbinger 1996), at the price of one multiplication.
 
 use crate::random::mix;
 
@@ -113,7 +113,7 @@ mod tests {
     /// Every epoch has every row once, whatever the size of a batch, and epochs differ.
     #[test]
     fn epochs_are_permutations() {
-        for rows in [1, 2, 3, 7, 64, 65, 1000] {
+        for rows in [1, 2, 3, 7, 64, 65, 300, 1000, 5000] {
             for size in [1, 3, 10, 100] {
                 let batches = Batches::new(rows, size, 5);
                 let mut stream: Vec<u32> = Vec::new();
