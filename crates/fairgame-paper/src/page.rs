@@ -13,9 +13,6 @@ use crate::summary::{
     Cell, Claim, DELTA, EPSILON, Figure, Mean, Nearness, Promise, Results, Row, Table, model, three,
 };
 
-/// So many runs are a full run.
-const FULL: u64 = 50;
-
 impl Results {
     /// Writes `index.html`, `README.md`, `results.json` and the figures to a folder; `facts` are further lines
     /// on how the results were made, such as the command and the time it took.
@@ -58,16 +55,14 @@ impl Results {
         }
         parts.push(Part::Heading("In short".to_owned()));
         parts.push(Part::List(self.in_short()));
-        // What was found is told of a full run only: a quick look may find otherwise.
-        let full = self.turns.is_none() && self.runs >= FULL;
         for table in &self.tables {
-            parts.extend(of_table(table, full));
+            parts.extend(of_table(table));
         }
         if !self.figures.is_empty() {
-            parts.extend(of_figures(&self.figures, full));
+            parts.extend(of_figures(&self.figures));
         }
         if !self.promises.is_empty() {
-            parts.extend(theory(&self.promises, full));
+            parts.extend(theory(&self.promises));
         }
         parts.extend(of_claims(&self.claims));
         parts.push(Part::Heading("How it was done".to_owned()));
@@ -172,7 +167,7 @@ impl Results {
 
 const COLUMNS: [&str; 4] = ["train error", "train violation", "test error", "test violation"];
 
-fn of_table(table: &Table, full: bool) -> Vec<Part> {
+fn of_table(table: &Table) -> Vec<Part> {
     let experiment = table.experiment;
     let header = COLUMNS.iter().flat_map(|column| [(*column).to_owned(), "paper".to_owned()]);
     let row = |row: &Row| {
@@ -202,9 +197,7 @@ fn of_table(table: &Table, full: bool) -> Vec<Part> {
             rows: table.rows.iter().map(row).collect(),
         },
     ];
-    let found = if full { found(experiment) } else { &[] };
-    let texts = reading(experiment).iter().chain(found);
-    parts.extend(texts.map(|text| Part::Text((*text).to_owned())));
+    parts.extend(reading(experiment).iter().map(|text| Part::Text((*text).to_owned())));
     if experiment != Experiment::Entities {
         let apart: Vec<String> = table.rows.iter().flat_map(outside).collect();
         if !apart.is_empty() {
@@ -260,40 +253,7 @@ fn reading(experiment: Experiment) -> &'static [&'static str] {
     }
 }
 
-/// What a full run was found to say.
-fn found(experiment: Experiment) -> &'static [&'static str] {
-    match experiment {
-        Experiment::Simulated => &[
-            "Where a model overfits (σ up to .3), two datasets come closer to the recall on test rows, and more so the \
-             wider the network; from .5 on the two are alike within noise. The price is not slight where it overfits \
-             most: at σ = .05 the test error is .39 with two datasets against .24 to .29, at .1 about .26 against .18; \
-             from .2 on it is .01 or so.",
-            "With two datasets recall is not quite what it should be even where it was enforced, by .01 to .025 for \
-             σ from .1 on: no mixture of the models that were kept has it on those rows. One dataset has it on its own \
-             rows, and loses it on test rows.",
-        ],
-        Experiment::Communities => &[
-            "The paper finds an advantage of two datasets here; we do not. On test rows the violations of both are \
-             little more than chance, with two a little larger, and errors are about .02 higher. Its unconstrained \
-             violations of .231 and .300 are twice ours.",
-        ],
-        Experiment::Entities => &[
-            "Of the same kind as in the paper: unconstrained training leaves some country a third short of the recall \
-             asked for, and enforcing it costs about a tenth of accuracy. Not of the same kind: here two datasets lower \
-             the test violation, and cost more accuracy, where the paper found no advantage.",
-        ],
-        Experiment::Adult => &[
-            "As in the paper, two datasets lower the test violation, with both algorithms, by about half, and cost about \
-             .01 of accuracy.",
-        ],
-        Experiment::Compas => &[
-            "As in the paper, two datasets all but remove the violation on test rows, with both algorithms, and cost \
-             about .03 of accuracy.",
-        ],
-    }
-}
-
-fn of_figures(figures: &[Figure], full: bool) -> Vec<Part> {
+fn of_figures(figures: &[Figure]) -> Vec<Part> {
     let runs = figures.first().map_or(0, |figure| figure.runs);
     let mut parts = vec![
         Part::Heading("Simulated data".to_owned()),
@@ -304,10 +264,6 @@ fn of_figures(figures: &[Figure], full: bool) -> Vec<Part> {
              and what of turns is not told apart."
         )),
     ];
-    if full {
-        parts
-            .extend(found(Experiment::Simulated).iter().map(|text| Part::Text((*text).to_owned())));
-    }
     for figure in figures {
         let name = match figure.units {
             0 => "Linear".to_owned(),
@@ -388,7 +344,7 @@ fn of_figures(figures: &[Figure], full: bool) -> Vec<Part> {
     parts
 }
 
-fn theory(promises: &[Promise], full: bool) -> Vec<Part> {
+fn theory(promises: &[Promise]) -> Vec<Part> {
     let row = |promise: &Promise| {
         let known = &promise.constants;
         vec![
@@ -414,7 +370,7 @@ fn theory(promises: &[Promise], full: bool) -> Vec<Part> {
         "gap, two",
         "largest, two",
     ];
-    let mut notes = vec![
+    let notes = vec![
         "B_ℓ is the width of the range of a single row's loss: a rate over a small group moves by much for one of \
          its rows, and no bound over all rows knows better. A bound above the width of a loss's own range says \
          nothing."
@@ -425,14 +381,6 @@ fn theory(promises: &[Promise], full: bool) -> Vec<Part> {
             .to_owned(),
         "Simulated: a linear model at σ = 0.5.".to_owned(),
     ];
-    if full {
-        notes.push(
-            "Theorem 1 says something on Adult, and little elsewhere; Theorem 2 nothing. The gaps that were measured are \
-             far inside both. They are smaller with two datasets than with one, but for Communities, and what is left \
-             has the noise of two samples in it."
-                .to_owned(),
-        );
-    }
     vec![
         Part::Heading("The theorems, and what happened".to_owned()),
         Part::Text(format!(
