@@ -23,6 +23,9 @@ pub struct Batches {
 /// How often the halves of the network change places: an even number, since they may differ in size.
 const ROUNDS: usize = 6;
 
+/// So many rows walk together.
+const BLOCK: usize = 128;
+
 /// What chooses a permutation: a, which is odd, and b of each round.
 type Keys = [(u64, u64); ROUNDS];
 
@@ -63,17 +66,19 @@ impl Batches {
         if self.rows == 0 {
             return;
         }
+        into.resize(self.size, 0);
         let first = u128::from(turn) * self.size as u128;
         let rows = u128::from(self.rows);
         let (mut epoch, mut index) = ((first / rows) as u64, (first % rows) as u64);
-        let mut keys = self.keys(epoch);
-        for _ in 0..self.size {
-            into.push(self.permuted(&keys, index));
-            index += 1;
-            if index == self.rows {
-                (epoch, index) = (epoch + 1, 0);
-                keys = self.keys(epoch);
+        let mut rest = into.as_mut_slice();
+        while !rest.is_empty() {
+            let count = rest.len().min((self.rows - index) as usize);
+            let (of_epoch, later) = rest.split_at_mut(count);
+            let keys = self.keys(epoch);
+            for (part, block) in of_epoch.chunks_mut(BLOCK).enumerate() {
+                self.permute(&keys, index + (part * BLOCK) as u64, block);
             }
+            (epoch, index, rest) = (epoch + 1, 0, later);
         }
     }
 
@@ -84,25 +89,43 @@ impl Batches {
         std::array::from_fn(|round| (draw(2 * round as u64) | 1, draw(2 * round as u64 + 1)))
     }
 
-    /// The image of `index` under the permutation of these keys.
+    /// Writes the images of `first` and of those that follow, under the permutation of these keys.
+    ///
+    /// Those that land outside the rows walk on, together: a permutation of more that ends inside is one of
+    /// the rows. No step waits for another row's, nor on a guess whether its walk is over.
+    fn permute(&self, keys: &Keys, first: u64, into: &mut [u32]) {
+        let mut outside = [0_usize; BLOCK];
+        let mut left = 0;
+        for (place, row) in into.iter_mut().enumerate() {
+            let at = self.step(keys, first + place as u64);
+            *row = at as u32;
+            outside[left] = place;
+            left += usize::from(at >= self.rows);
+        }
+        while left > 0 {
+            let walking = std::mem::take(&mut left);
+            for walker in 0..walking {
+                let place = outside[walker];
+                let at = self.step(keys, u64::from(into[place]));
+                into[place] = at as u32;
+                outside[left] = place;
+                left += usize::from(at >= self.rows);
+            }
+        }
+    }
+
+    /// The network: a permutation of as many bits as the rows need.
     #[inline]
-    fn permuted(&self, keys: &Keys, index: u64) -> u32 {
+    fn step(&self, keys: &Keys, at: u64) -> u64 {
         let hash = |x: u64, (a, b): (u64, u64), bits: u32| {
             a.wrapping_mul(x).wrapping_add(b) >> (64 - bits)
         };
-        let mut at = index;
-        loop {
-            let (mut high, mut low) = (at >> self.lower, at & ((1 << self.lower) - 1));
-            for pair in keys.chunks_exact(2) {
-                high ^= hash(low, pair[0], self.upper);
-                low ^= hash(high, pair[1], self.lower);
-            }
-            at = high << self.lower | low;
-            // Outside the rows, on: a permutation of more that ends inside is one of the rows.
-            if at < self.rows {
-                return at as u32;
-            }
+        let (mut high, mut low) = (at >> self.lower, at & ((1 << self.lower) - 1));
+        for pair in keys.chunks_exact(2) {
+            high ^= hash(low, pair[0], self.upper);
+            low ^= hash(high, pair[1], self.lower);
         }
+        high << self.lower | low
     }
 }
 
@@ -146,17 +169,17 @@ mod tests {
         assert_eq!(batch, [435, 670, 861, 596]);
         batches.rows_of(123_456_789, &mut batch);
         assert_eq!(batch, again);
-        let other = Batches::new(1000, 4, 10);
-        assert_ne!(other.permuted(&other.keys(0), 0), batches.permuted(&batches.keys(0), 0));
+        Batches::new(1000, 4, 10).rows_of(123_456_789, &mut batch);
+        assert_ne!(batch, again);
     }
 
     /// Each row comes first about as often as any other.
     #[test]
     fn rows_are_drawn_evenly() {
-        let mut counts = [0_u32; 10];
+        let (mut counts, mut batch) = ([0_u32; 10], Vec::new());
         for seed in 0..20_000 {
-            let batches = Batches::new(10, 1, seed);
-            counts[batches.permuted(&batches.keys(0), 0) as usize] += 1;
+            Batches::new(10, 1, seed).rows_of(0, &mut batch);
+            counts[batch[0] as usize] += 1;
         }
         // Each count has mean 2,000 and standard deviation 42.
         assert!(counts.iter().all(|count| count.abs_diff(2_000) < 210), "{counts:?}");

@@ -55,9 +55,6 @@ impl Map {
     fn slots(&self) -> usize {
         match self {
             Map::Number { missing, .. } => usize::from(*missing),
-            Map::Buckets { cuts, steps: Steps::Cumulative, missing } => {
-                cuts.len() + usize::from(*missing)
-            }
             Map::Buckets { .. } | Map::Values { .. } => 1,
         }
     }
@@ -65,8 +62,11 @@ impl Map {
     /// How many weights the codes index.
     fn weights(&self) -> usize {
         match self {
-            Map::Number { .. } | Map::Buckets { steps: Steps::Cumulative, .. } => self.slots(),
-            Map::Buckets { cuts, missing, .. } => cuts.len() + 1 + usize::from(*missing),
+            Map::Number { missing, .. } => usize::from(*missing),
+            Map::Buckets { cuts, steps, missing } => {
+                let first = usize::from(*steps == Steps::Single);
+                first + cuts.len() + usize::from(*missing)
+            }
             Map::Values { values, pooled, missing } => {
                 values.len() + usize::from(*pooled) + usize::from(*missing)
             }
@@ -76,6 +76,14 @@ impl Map {
     /// How many numbers a row gets.
     fn numbers(&self) -> usize {
         usize::from(matches!(self, Map::Number { .. }))
+    }
+
+    /// How many of the weights, the first ones, are steps.
+    fn steps(&self) -> usize {
+        match self {
+            Map::Buckets { cuts, steps: Steps::Cumulative, .. } => cuts.len(),
+            _ => 0,
+        }
     }
 }
 
@@ -200,12 +208,6 @@ impl Encoder {
                         missing: missing.then_some(slot),
                     });
                 }
-                Map::Buckets { steps: Steps::Cumulative, .. } => {
-                    for step in 0..map.slots() {
-                        let (slot, first) = (slot + step, weight + step);
-                        inputs.push(Input::Code { column: column(), slot, first, count: 1 });
-                    }
-                }
                 Map::Buckets { .. } | Map::Values { .. } => {
                     let (first, count) = (weight, map.weights());
                     inputs.push(Input::Code { column: column(), slot, first, count });
@@ -258,9 +260,12 @@ impl Encoder {
         let silent = weights as u32;
         let mut base = 0;
         let mut readers = Vec::with_capacity(self.features.len());
+        let mut ladders = Vec::new();
         for feature in &self.features {
             let column = feature.find(table)?;
             readers.push(Reader::new(&feature.map, column, base, silent));
+            let steps = base as usize..base as usize + feature.map.steps();
+            ladders.extend((!steps.is_empty()).then_some(steps));
             base += feature.map.weights() as u32;
         }
 
@@ -275,7 +280,7 @@ impl Encoder {
             fill(&readers, &mut codes, slots, &mut values, numbers, rows);
             Codes::Wide(codes)
         };
-        Ok(Features { rows, slots, weights, numbers, codes, values })
+        Ok(Features { rows, slots, weights, numbers, ladders, codes, values })
     }
 }
 
@@ -340,7 +345,7 @@ fn fill<C: Code>(
             for row in block.clone() {
                 reader.read(
                     row,
-                    |offset, code| codes[row * slots + slot + offset] = C::of(code),
+                    |code| codes[row * slots + slot] = C::of(code),
                     |value| values[row * numbers + number] = value,
                 );
             }
@@ -411,32 +416,32 @@ impl<'a> Reader<'a> {
         Reader { map, column, base, missing, silent }
     }
 
-    /// Hands the row's codes, each with its slot, and its number, to the two writers.
+    /// Hands the row's code and its number to the two writers.
     #[inline]
-    fn read(&self, row: usize, mut code: impl FnMut(usize, u32), mut number: impl FnMut(f32)) {
+    fn read(&self, row: usize, mut code: impl FnMut(u32), mut number: impl FnMut(f32)) {
         match &self.column {
             Bound::Category(codes, map) => match codes[row] {
-                MISSING => code(0, self.missing),
-                entry => code(0, map[entry as usize]),
+                MISSING => code(self.missing),
+                entry => code(map[entry as usize]),
             },
             Bound::Boolean(truths, map) => {
-                code(0, truths[row].map_or(self.missing, |truth| map[usize::from(truth)]));
+                code(truths[row].map_or(self.missing, |truth| map[usize::from(truth)]));
             }
             Bound::Value(numbers, map, other) => {
                 let value = numbers[row];
                 let known = || map.get(&value.to_bits()).copied().unwrap_or(*other);
-                code(0, if value.is_nan() { self.missing } else { known() });
+                code(if value.is_nan() { self.missing } else { known() });
             }
             Bound::Number(numbers) => self.read_number(numbers[row], code, number),
             Bound::AllMissing => match self.map {
-                Map::Values { .. } => code(0, self.missing),
+                Map::Values { .. } => code(self.missing),
                 _ => self.read_number(f64::NAN, &mut code, &mut number),
             },
         }
     }
 
     #[inline]
-    fn read_number(&self, x: f64, mut code: impl FnMut(usize, u32), mut number: impl FnMut(f32)) {
+    fn read_number(&self, x: f64, mut code: impl FnMut(u32), mut number: impl FnMut(f32)) {
         match self.map {
             Map::Number { shift, scale, fill, missing } => {
                 // Training rows are never this far out (|z| is at most the root of their number);
@@ -445,20 +450,20 @@ impl<'a> Reader<'a> {
                 let z = if x.is_nan() { *fill } else { (x - shift) * scale };
                 number(z.clamp(-FAR, FAR) as f32);
                 if *missing {
-                    code(0, if x.is_nan() { self.missing } else { self.silent });
+                    code(if x.is_nan() { self.missing } else { self.silent });
                 }
             }
             Map::Buckets { cuts, steps: Steps::Single, .. } => {
                 let bucket = cuts.partition_point(|cut| *cut < x) as u32;
-                code(0, if x.is_nan() { self.missing } else { self.base + bucket });
+                code(if x.is_nan() { self.missing } else { self.base + bucket });
             }
-            Map::Buckets { cuts, steps: Steps::Cumulative, missing } => {
-                for (slot, cut) in cuts.iter().enumerate() {
-                    code(slot, if x > *cut { self.base + slot as u32 } else { self.silent });
-                }
-                if *missing {
-                    code(cuts.len(), if x.is_nan() { self.missing } else { self.silent });
-                }
+            Map::Buckets { cuts, steps: Steps::Cumulative, .. } => {
+                let climbed = cuts.partition_point(|cut| *cut < x) as u32;
+                code(match climbed {
+                    _ if x.is_nan() => self.missing,
+                    0 => self.silent,
+                    steps => self.base + steps - 1,
+                });
             }
             // Values of numbers are bound as such.
             Map::Values { .. } => {}

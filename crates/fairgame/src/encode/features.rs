@@ -1,17 +1,20 @@
 //! Compact features: a few codes and a few numbers a row.
 
+use std::ops::Range;
+
 /// The features of a dataset: for each row, [`Features::slots`] codes and [`Features::numbers`]
 /// numbers, both row by row.
 ///
 /// A code is the index of a weight, below [`Features::weights`]; the code that equals it is
-/// *silent* and adds nothing. Rows are contiguous, so that a row of a minibatch is one or two cache
-/// lines.
+/// *silent* and adds nothing. A code among the steps of a ladder, one of [`Features::ladders`], stands
+/// for all steps up to it. Rows are contiguous, so that a row of a minibatch is one or two cache lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Features {
     pub(super) rows: usize,
     pub(super) slots: usize,
     pub(super) weights: usize,
     pub(super) numbers: usize,
+    pub(super) ladders: Vec<Range<usize>>,
     pub(super) codes: Codes,
     pub(super) values: Vec<f32>,
 }
@@ -54,6 +57,11 @@ impl Features {
         self.weights + self.numbers
     }
 
+    /// Weights that are steps, ladder by ladder: a row that has climbed to one is also on those before.
+    pub fn ladders(&self) -> &[Range<usize>] {
+        &self.ladders
+    }
+
     /// All codes, row by row.
     pub fn codes(&self) -> &Codes {
         &self.codes
@@ -75,11 +83,14 @@ impl Features {
             Codes::Wide(codes) => (&[], &codes[place]),
         };
         let codes = narrow.iter().map(|&code| usize::from(code));
-        let weights = self.weights;
-        codes.chain(wide.iter().map(|&code| code as usize)).filter(move |&code| code < weights)
+        let codes = codes.chain(wide.iter().map(|&code| code as usize));
+        codes.filter(|&code| code < self.weights).flat_map(|code| {
+            let ladder = self.ladders.iter().find(|ladder| ladder.contains(&code));
+            ladder.map_or(code, |ladder| ladder.start)..code + 1
+        })
     }
 
-    /// The weight that is on in a row's slot, or `None` where it is silent.
+    /// The code of a row's slot, or `None` where it is silent.
     ///
     /// # Panics
     /// If there is no such row or slot.

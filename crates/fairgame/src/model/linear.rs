@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kernel::{self, Path, Sum, SumBack, with_codes};
+use super::ladder::{self, Climb};
 use super::{Model, Rows, Tape, check_params};
 use crate::encode::Features;
 use crate::{Error, Result};
@@ -70,18 +71,28 @@ impl Linear {
         let (by_code, rest) = theta.split_at(self.weights);
         let (by_number, bias) = rest.split_at(self.numbers);
         let bias = bias[0];
+        let climb = Climb::new(rows.features().ladders(), by_code, 1, &mut tape.climbed);
         with_codes!(rows.codes(), codes => {
-            kernel::run(path, Sum { codes, rows, by_code, by_number, bias, scores });
+            kernel::run(path, Sum { codes, rows, by_code, climb, by_number, bias, scores });
         });
     }
 
-    fn pullback_on(&self, path: Path, rows: Rows<'_>, slopes: &[f32], gradient: &mut [f32]) {
+    fn pullback_on(
+        &self,
+        path: Path,
+        rows: Rows<'_>,
+        tape: &mut Tape,
+        slopes: &[f32],
+        gradient: &mut [f32],
+    ) {
         assert_eq!(gradient.len(), self.params(), "one slope for each parameter");
         let (by_code, rest) = gradient.split_at_mut(self.weights);
         let (by_number, bias) = rest.split_at_mut(self.numbers);
         let bias = &mut bias[0];
-        with_codes!(rows.codes(), codes => {
-            kernel::run(path, SumBack { codes, rows, slopes, by_code, by_number, bias });
+        ladder::pull_back(rows.features().ladders(), by_code, 1, &mut tape.climbed, |by_code| {
+            with_codes!(rows.codes(), codes => {
+                kernel::run(path, SumBack { codes, rows, slopes, by_code, by_number, bias });
+            });
         });
     }
 }
@@ -110,7 +121,7 @@ impl Model for Linear {
     ) {
         self.check(theta, &rows, slopes.len());
         assert_eq!(tape.rows, rows.len(), "the tape of these rows");
-        self.pullback_on(Path::best(), rows, slopes, gradient);
+        self.pullback_on(Path::best(), rows, tape, slopes, gradient);
     }
 }
 
@@ -143,8 +154,9 @@ mod tests {
             let rows = Rows::list(&features, &list);
             let run = |path: Path| {
                 let (mut scores, mut gradient) = (vec![0.0; rows.len()], vec![0.0; model.params()]);
-                model.score_on(path, &theta, rows, &mut Tape::default(), &mut scores);
-                model.pullback_on(path, rows, &scores, &mut gradient);
+                let mut tape = Tape::default();
+                model.score_on(path, &theta, rows, &mut tape, &mut scores);
+                model.pullback_on(path, rows, &mut tape, &scores, &mut gradient);
                 let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
                 (bits(&scores), bits(&gradient))
             };

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::kernel::{
     self, Backward, Forward, LANES, Layer, Path, Product, ProductBack, with_codes,
 };
+use super::ladder::{self, Climb};
 use super::{Model, Rows, Tape, check_params};
 use crate::encode::Features;
 use crate::random::Stream;
@@ -124,14 +125,19 @@ impl Mlp {
         let (layer, units) = (self.layer(), self.padded());
         let (matrix, bias, output, last) = self.parts(theta);
         let hidden = Tape::fit(&mut tape.kept, rows.len() * units);
-        hidden.chunks_exact_mut(units).for_each(|row| row.copy_from_slice(bias));
-        if layer.numbers < self.numbers {
+        let many = layer.numbers < self.numbers;
+        if many {
+            hidden.chunks_exact_mut(units).for_each(|row| row.copy_from_slice(bias));
             let matrix = &matrix[self.weights * units..];
             let packed = &mut tape.packed;
             kernel::run(path, Product { rows, matrix, units, into: &mut *hidden, packed });
         }
+        let climb = Climb::new(rows.features().ladders(), matrix, units, &mut tape.climbed);
         with_codes!(rows.codes(), codes => {
-            kernel::run(path, Forward { codes, layer, rows, matrix, output, last, hidden, scores });
+            let bias = (!many).then_some(bias);
+            let forward =
+                Forward { codes, layer, rows, matrix, climb, bias, output, last, hidden, scores };
+            kernel::run(path, forward);
         });
     }
 
@@ -158,11 +164,15 @@ impl Mlp {
         let (bias, rest) = rest.split_at_mut(units);
         let (above, last) = rest.split_at_mut(units);
         last[0] += slopes.iter().sum::<f32>();
-        with_codes!(rows.codes(), codes => {
-            let (hidden, inner, matrix) = (&tape.kept[..], &mut *inner, &mut *matrix);
-            let backward =
-                Backward { codes, layer, rows, output, slopes, hidden, inner, matrix, bias, above };
-            kernel::run(path, backward);
+        let ladders = rows.features().ladders();
+        ladder::pull_back(ladders, matrix, units, &mut tape.climbed, |matrix| {
+            with_codes!(rows.codes(), codes => {
+                let (hidden, inner) = (&tape.kept[..], &mut *inner);
+                let backward = Backward {
+                    codes, layer, rows, output, slopes, hidden, inner, matrix, bias, above,
+                };
+                kernel::run(path, backward);
+            });
         });
         if many {
             let into = &mut matrix[self.weights * units..];

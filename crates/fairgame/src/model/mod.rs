@@ -6,6 +6,7 @@
 //! is in a [`Tape`] that the caller owns and that only ever grows.
 
 mod kernel;
+mod ladder;
 mod lattice;
 mod linear;
 mod mlp;

@@ -99,6 +99,8 @@ pub struct Tape {
     pub(super) places: Vec<u32>,
     /// … and how far on to the next.
     pub(super) shares: Vec<f32>,
+    /// The weights of ladders, added up; on the way back, slopes that were there before.
+    pub(super) climbed: Vec<f32>,
     /// Slopes within the model.
     pub(super) slopes: Vec<f32>,
     /// A factor of a matrix product, in the order in which it is read.

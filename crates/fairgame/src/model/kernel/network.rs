@@ -2,6 +2,7 @@
 
 use super::vector::{Vector, add_to, load, store};
 use super::{Code, Kernel, LANES, fetch_ahead};
+use crate::model::ladder::Climb;
 use crate::model::rows::Rows;
 
 /// At most so many vectors of a hidden layer are held in registers.
@@ -63,13 +64,15 @@ macro_rules! tiles {
     }};
 }
 
-/// Turns what `hidden` holds of each row (bias, or bias and dense product) into its activations, and
-/// writes the scores: h = max(0, hidden + Σ_codes W[code] + Σ_j x_j W[weights + j]), f = v·h + c.
+/// Writes the activations of each row to `hidden`, and its score: h = max(0, z + Σ_codes W[code] +
+/// Σ_j x_j W[weights + j]), f = v·h + c, where z is the bias, or what `hidden` holds if there is none.
 pub(in crate::model) struct Forward<'a, C> {
     pub(in crate::model) codes: &'a [C],
     pub(in crate::model) layer: Layer,
     pub(in crate::model) rows: Rows<'a>,
     pub(in crate::model) matrix: &'a [f32],
+    pub(in crate::model) climb: Climb<'a>,
+    pub(in crate::model) bias: Option<&'a [f32]>,
     pub(in crate::model) output: &'a [f32],
     pub(in crate::model) last: f32,
     pub(in crate::model) hidden: &'a mut [f32],
@@ -94,11 +97,13 @@ impl<C: Code> Forward<'_, C> {
             fetch_ahead(self.codes, self.rows, index);
             let place = self.rows.place(index);
             let kept = &mut self.hidden[index * units + at..][..K * LANES];
-            let mut sum: [V; K] = load(kept);
+            let mut sum: [V; K] = load(self.bias.map_or(&*kept, |bias| &bias[at..]));
             for &code in &self.codes[place * slots..(place + 1) * slots] {
                 let code = code.index();
                 if code < weights {
-                    let row: [V; K] = load(&self.matrix[code * units + at..]);
+                    let row: [V; K] = load(
+                        &self.climb.of(code).unwrap_or_else(|| &self.matrix[code * units..])[at..],
+                    );
                     sum = std::array::from_fn(|k| sum[k].add(row[k]));
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::vector::Vector;
 use super::{Code, Kernel, LANES, fetch_ahead};
+use crate::model::ladder::Climb;
 use crate::model::rows::Rows;
 
 /// Sums that are added up side by side, so that none waits for itself.
@@ -12,6 +13,7 @@ pub(in crate::model) struct Sum<'a, C> {
     pub(in crate::model) codes: &'a [C],
     pub(in crate::model) rows: Rows<'a>,
     pub(in crate::model) by_code: &'a [f32],
+    pub(in crate::model) climb: Climb<'a>,
     pub(in crate::model) by_number: &'a [f32],
     pub(in crate::model) bias: f32,
     pub(in crate::model) scores: &'a mut [f32],
@@ -27,7 +29,10 @@ impl<C: Code> Kernel for Sum<'_, C> {
             let mut sum = self.bias;
             for &code in &self.codes[place * slots..(place + 1) * slots] {
                 // The silent code is one past the last weight, and adds nothing.
-                sum += self.by_code.get(code.index()).copied().unwrap_or(0.0);
+                let code = code.index();
+                let weight =
+                    self.climb.of(code).map_or_else(|| self.by_code.get(code), <[f32]>::first);
+                sum += weight.copied().unwrap_or(0.0);
             }
             *score = sum + dot::<V>(self.rows.values(index), self.by_number);
         }
