@@ -1,10 +1,11 @@
 # `make test` is the one test command. It needs cargo, and installs what else it uses where that is
 # missing: rustfmt and clippy through rustup, a C compiler (for zstd), and for the report's test in a
 # browser Chromium and node, through apt. Where these cannot be had, or with FAIRGAME_SKIP_BROWSER=1, it
-# goes without that test, and says so.
-.PHONY: test setup fmt lint unit docs bench browser-test
+# goes without that test, and says so. Python's tests need a Python of 3.10 to 3.13, and packages from PyPI,
+# which go into a virtual environment of their own under target/.
+.PHONY: test setup fmt lint unit docs python python-imports bench browser-test
 
-test: setup fmt lint unit docs
+test: setup fmt lint unit docs python
 
 setup:
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
@@ -25,6 +26,14 @@ unit:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# The wheel in a fresh virtual environment, and its tests there.
+python:
+	python/test
+
+# The wheel on every Python that is found.
+python-imports:
+	python/test imports
 
 # The report's pages in a real browser; SCREENSHOTS=FOLDER leaves pictures there.
 browser-test:

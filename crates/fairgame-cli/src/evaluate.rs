@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::CellAlignment;
-use fairgame::classifier::{Classifier, Seen};
+use fairgame::classifier::Classifier;
 use fairgame::evaluate::{self, Decisions, Evaluation, Measurement};
 use fairgame::rate::language::Condition;
 use fairgame::rate::{Bound, Problem};
@@ -114,16 +114,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let own = settings.get("weight").and_then(|name| name.as_str()).map(str::to_owned);
     let WeightedRows { table, weights } = how.weighted(table, own)?;
     let mut warnings = unlabelled(classifier.bound(), &table)?;
-    warnings.extend(classifier.seen(&table)?.map(|seen| {
-        let whose = match seen {
-            Seen::Train => "the model learnt from",
-            Seen::Val => "the constraints were enforced on",
-        };
-        format!(
-            "the rows that {whose} are among these: what is met on them may not be on new rows, whatever the \
-             intervals say"
-        )
-    }));
+    warnings.extend(classifier.seen(&table)?.map(|seen| seen.to_string()));
     let found = classifier.evaluate(&table, weights.as_deref(), how.confidence)?;
     finish(&found, &warnings, how)
 }

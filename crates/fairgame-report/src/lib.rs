@@ -1,6 +1,6 @@
 //! Trained classifiers and their constraints as one HTML page.
 //!
-//! A [`Report`] is plain data; [`Report::to_html`] makes it one self-contained page: no file and no
+//! A [`Report`] is plain data, filled in by hand or by [`Report::of_classifiers`]; [`Report::to_html`] makes it one self-contained page: no file and no
 //! address outside of it is ever asked for, and its own Content-Security-Policy forbids it, allowing by
 //! their hashes only the one style sheet and the one script that are within. All texts are escaped by the
 //! templates (`askama`), which are checked when this crate is compiled.
@@ -33,6 +33,7 @@ mod page;
 mod scale;
 mod section;
 mod settings;
+mod trained;
 mod words;
 
 pub use chart::{Chart, Curve as ChartCurve, Spot};

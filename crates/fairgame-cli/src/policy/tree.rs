@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use fairgame::train::Spec;
-use fairgame::{Error, ErrorKind, Result, nearest, rate};
+use fairgame::train::{Spec, explained};
+use fairgame::{Error, ErrorKind, Result, rate};
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
@@ -105,21 +105,4 @@ fn merge(table: &mut Table, given: &Table, depth: usize) {
             }
         }
     }
-}
-
-/// What is wrong in our words, and what was meant, where that can be told.
-fn explained(message: &str) -> (String, Option<String>) {
-    // "unknown field `a`, expected one of `b`, `c`", as serde has it.
-    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let what = match message {
-        message if message.starts_with("unknown field") => "there is no setting",
-        message if message.starts_with("unknown variant") => "there is no",
-        message => return (message.to_owned(), None),
-    };
-    let Some((word, known)) = words.split_first() else { return (message.to_owned(), None) };
-    let hint = match nearest(word, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.join(", ")),
-    };
-    (format!("{what} `{word}`"), Some(hint))
 }

@@ -70,6 +70,24 @@ pub fn draws(identifiers: &Values) -> Vec<Option<u64>> {
 const BLOCK: usize = 1024;
 
 impl Classifier {
+    /// The scores that one model of the mixture gives rows; it decides positive where they are above 0.
+    ///
+    /// # Panics
+    /// If there is no such member.
+    ///
+    /// # Errors
+    /// If the features are not those of the classifier's encoder.
+    pub fn scores(&self, member: usize, features: &Features) -> Result<Vec<f32>> {
+        self.check(features)?;
+        let (mut tape, mut all) = (Tape::default(), vec![0.0; features.rows()]);
+        for (block, scores) in all.chunks_mut(BLOCK).enumerate() {
+            let first = block * BLOCK;
+            let rows = Rows::range(features, first..first + scores.len());
+            self.model.score(&self.members[member].theta, rows, &mut tape, scores);
+        }
+        Ok(all)
+    }
+
     /// Decides rows.
     ///
     /// A row is positive where a number in [0, 1), hashed from the draw and the classifier's key, is below

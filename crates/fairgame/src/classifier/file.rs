@@ -85,6 +85,11 @@ impl Classifier {
         self.to_archive()?.write(path)
     }
 
+    /// The bytes of a model file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.to_archive()?.to_bytes()
+    }
+
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
         let archive = Archive::read(path, WHAT)?;

@@ -6,6 +6,8 @@
 //! that were alone even in the training data: as often as a fresh sample of the same size would have
 //! such a row again, about two in three at most.
 
+use std::fmt;
+
 use super::Classifier;
 use crate::Result;
 use crate::encode::Features;
@@ -28,6 +30,20 @@ pub enum Seen {
     Train,
     /// Those that the constraints were enforced on.
     Val,
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = match self {
+            Seen::Train => "the model learnt from",
+            Seen::Val => "the constraints were enforced on",
+        };
+        write!(
+            f,
+            "the rows that {whose} are among these: what is met on them may not be on new rows, whatever the \
+             intervals say"
+        )
+    }
 }
 
 /// The smallest hashes of rows that occur once.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StringArray};
 use arrow_cast::display::array_value_to_string;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_ipc::reader::{FileReader, StreamReader};
@@ -76,6 +76,16 @@ impl Rows {
     ) -> Result<Self> {
         let reader = StreamReader::try_new(Messages::new(stream), None)
             .map_err(|error| damaged("Arrow", &error))?;
+        let fields = table.open(names(&reader.schema()), options)?;
+        Ok(Rows::projected(reader, &fields))
+    }
+
+    /// The rows of record batches in memory.
+    pub(super) fn batches(
+        reader: Box<dyn RecordBatchReader + Send>,
+        options: &ReadOptions,
+        table: &mut TableBuilder,
+    ) -> Result<Self> {
         let fields = table.open(names(&reader.schema()), options)?;
         Ok(Rows::projected(reader, &fields))
     }

@@ -85,6 +85,15 @@ impl Chunks {
                     break (shipped.to_string(), input::stream(bytes));
                 }
                 Some(Source::Stream { name, reader }) => break (name, input::stream(reader)),
+                Some(Source::Batches { name, reader }) => {
+                    let (options, table) = (&self.options, &mut self.table);
+                    let rows = options
+                        .check_not_csv()
+                        .and_then(|()| guarded(|| arrow::Rows::batches(reader, options, table)))
+                        .map_err(|error| error.at(&name))?;
+                    self.names.push(name.clone());
+                    return Ok(Some((name, Rows::Arrow(rows))));
+                }
             }
         };
         let rows = input.and_then(|input| Rows::open(input, &self.options, &mut self.table));

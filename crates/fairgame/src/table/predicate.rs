@@ -157,7 +157,7 @@ impl Predicate {
     }
 
     /// The columns it looks at, and the kinds that they must be of to be compared with its values.
-    pub(crate) fn kinds(&self) -> Vec<(&str, Kind)> {
+    pub fn kinds(&self) -> Vec<(&str, Kind)> {
         let mut found = Vec::new();
         let mut parts = vec![self];
         while let Some(part) = parts.pop() {

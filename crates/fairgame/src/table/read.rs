@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
 
+use arrow_array::RecordBatchReader;
+
 use super::chunks::Chunks;
 use super::{Kind, Shipped, Table};
 use crate::{Error, ErrorKind, Result};
@@ -24,7 +26,14 @@ pub enum Source {
         /// What messages call it.
         name: String,
         /// Where its bytes come from.
-        reader: Box<dyn Read>,
+        reader: Box<dyn Read + Send>,
+    },
+    /// Record batches that are in memory already, with a name for messages.
+    Batches {
+        /// What messages call them.
+        name: String,
+        /// Where they come from.
+        reader: Box<dyn RecordBatchReader + Send>,
     },
 }
 
@@ -44,8 +53,16 @@ impl Source {
         }
     }
 
+    /// Arrow's record batches as a source; messages call it `name`.
+    pub fn batches(
+        name: impl Into<String>,
+        reader: impl RecordBatchReader + Send + 'static,
+    ) -> Self {
+        Source::Batches { name: name.into(), reader: Box::new(reader) }
+    }
+
     /// Any reader as a source; messages call it `name`.
-    pub fn stream(name: impl Into<String>, reader: impl Read + 'static) -> Self {
+    pub fn stream(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         Source::Stream { name: name.into(), reader: Box::new(reader) }
     }
 }

@@ -8,6 +8,7 @@
 mod divide;
 mod named;
 mod record;
+mod settings;
 mod warning;
 
 use std::fmt;
@@ -32,6 +33,7 @@ use crate::{Error, ErrorKind, Result};
 
 pub use divide::{Datasets, Divided, WeightedRows};
 pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
+pub use settings::explained;
 pub use warning::{HAIR, Warning};
 
 /// All that a training depends on but the data.

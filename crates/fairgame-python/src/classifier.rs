@@ -1,0 +1,158 @@
+//! A trained classifier in Python.
+
+use std::path::PathBuf;
+
+use fairgame::classifier::{Classifier, Draw, Member, draws};
+use fairgame::encode::Input;
+use fairgame::table::Table;
+use fairgame::train::RecordedPart;
+use fairgame::{Error, ErrorKind};
+use fairgame_report::Report;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::{Value, json};
+
+use crate::table::PyTable;
+use crate::{failed, json_failed, weights};
+
+/// A trained classifier.
+#[pyclass(frozen, module = "fairgame._fairgame", name = "Classifier")]
+pub(crate) struct PyClassifier(pub(crate) Classifier);
+
+/// What each row's draw is made from: the identifiers in the only column.
+fn drawn_by(keys: &Table) -> fairgame::Result<Vec<u64>> {
+    let identifiers = keys.columns().iter().flat_map(|column| draws(&column.values));
+    let key = |(row, draw): (usize, Option<u64>)| {
+        draw.ok_or_else(|| Error::new(ErrorKind::Value, format!("row {row} has no key")))
+    };
+    identifiers.enumerate().map(key).collect()
+}
+
+/// Decisions, chances of a positive one, and scores.
+type Predicted<'py> =
+    (Bound<'py, PyArray1<bool>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl PyClassifier {
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| Classifier::load(&path)).map(PyClassifier).map_err(failed)
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        Classifier::from_bytes(bytes).map(PyClassifier).map_err(failed)
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.save(&path)).map_err(failed)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.to_bytes().map_err(failed)?))
+    }
+
+    /// Decisions of rows: drawn by a hash of their features, or of `keys`, a table of one column.
+    #[pyo3(signature = (table, keys=None))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        table: &PyTable,
+        keys: Option<&PyTable>,
+    ) -> PyResult<Predicted<'py>> {
+        let predictions = py.detach(|| {
+            let features = self.0.encoder().encode(&table.0)?;
+            let keys = keys.map(|keys| drawn_by(&keys.0)).transpose()?;
+            self.0.predict(&features, keys.as_deref().map_or(Draw::Features, Draw::Keys))
+        });
+        let predictions = predictions.map_err(failed)?;
+        let decided: Vec<bool> = predictions.iter().map(|one| one.positive).collect();
+        let chances: Vec<f64> = predictions.iter().map(|one| one.probability).collect();
+        let scores: Vec<f64> = predictions.iter().map(|one| one.score).collect();
+        Ok((decided.into_pyarray(py), chances.into_pyarray(py), scores.into_pyarray(py)))
+    }
+
+    /// The scores of rows by each model of the mixture.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        table: &PyTable,
+    ) -> PyResult<Vec<Bound<'py, PyArray1<f32>>>> {
+        let scores = py.detach(|| {
+            let features = self.0.encoder().encode(&table.0)?;
+            let members = 0..self.0.members().len();
+            members
+                .map(|member| self.0.scores(member, &features))
+                .collect::<fairgame::Result<Vec<_>>>()
+        });
+        Ok(scores.map_err(failed)?.into_iter().map(|scores| scores.into_pyarray(py)).collect())
+    }
+
+    /// Rates, constraints, intervals and verdicts on rows that have a label, as JSON; and what to know of it.
+    #[pyo3(signature = (table, weight=None, confidence=0.95))]
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        table: &PyTable,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        confidence: f64,
+    ) -> PyResult<(String, Vec<String>)> {
+        let weights = weights(weight);
+        let (found, seen) = py
+            .detach(|| {
+                let found = self.0.evaluate(&table.0, weights.as_deref(), confidence)?;
+                Ok((found, self.0.seen(&table.0)?))
+            })
+            .map_err(failed)?;
+        let warnings = seen.map(|seen| seen.to_string()).into_iter().collect();
+        Ok((serde_json::to_string(&found).map_err(json_failed)?, warnings))
+    }
+
+    /// The page about it; with rows to test on, also how it does on them.
+    #[pyo3(signature = (name, table=None, weight=None, confidence=0.95))]
+    fn report(
+        &self,
+        py: Python<'_>,
+        name: String,
+        table: Option<&PyTable>,
+        weight: Option<PyReadonlyArray1<'_, f64>>,
+        confidence: f64,
+    ) -> PyResult<String> {
+        let weights = weights(weight);
+        let page = py.detach(|| -> fairgame::Result<String> {
+            let mut classifier = self.0.clone();
+            if let (Some(table), Some(mut record)) = (table, classifier.record()?) {
+                let evaluation = classifier.evaluate(&table.0, weights.as_deref(), confidence)?;
+                record.parts.retain(|part| part.part != "test");
+                let (part, source) = ("test".to_owned(), "given for the report".to_owned());
+                record.parts.push(RecordedPart { part, source, evaluation });
+                classifier.keep_record(&record)?;
+            }
+            Ok(Report::of_classifiers(&[(name, classifier)])?.to_html())
+        });
+        page.map_err(failed)
+    }
+
+    /// As JSON: the columns that it needs to decide a row, its label, constraints, settings and mixture, and what
+    /// it remembers of its training.
+    fn describe(&self) -> PyResult<String> {
+        let bound = self.0.bound();
+        let names = |input: &Input| input.column().to_owned();
+        let mut columns: Vec<String> = self.0.encoder().inputs().iter().map(names).collect();
+        columns.dedup();
+        let member = |member: &Member| json!({ "weight": member.weight, "turn": member.turn });
+        let members: Vec<Value> = self.0.members().iter().map(member).collect();
+        let names: Vec<&str> = bound.constraints().iter().map(|one| one.name()).collect();
+        serde_json::to_string(&json!({
+            "columns": columns,
+            "label": bound.frozen().label,
+            "label_columns": bound.label().kinds().into_iter().map(|(column, _)| column).collect::<Vec<_>>(),
+            "constraints": names,
+            "settings": self.0.provenance().settings,
+            "mixture": members,
+            "record": self.0.record().map_err(failed)?,
+        }))
+        .map_err(json_failed)
+    }
+}

@@ -1,0 +1,85 @@
+//! What Python sees of the library: tables, training, classifiers, audits.
+//!
+//! It is thin on purpose. Settings cross as one JSON text, a [`Spec`], and results as JSON; rows cross as
+//! columns of numpy or as Arrow's record batches; errors become `ValueError` with the library's own text. All
+//! that makes it feel at home in Python is written in Python.
+
+mod classifier;
+mod table;
+mod train;
+
+use fairgame::evaluate::{self, Decisions, Evaluation};
+use fairgame::rate::{Problem, Weighted};
+use fairgame::train::Spec;
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+use classifier::PyClassifier;
+use table::PyTable;
+
+/// The library's error as Python's, with the same text.
+fn failed(error: fairgame::Error) -> PyErr {
+    match error.kind() {
+        fairgame::ErrorKind::Io => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// What cannot be made to JSON.
+fn json_failed(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// A policy, checked.
+fn spec(policy: &str) -> PyResult<Spec> {
+    Spec::from_json(policy).map_err(failed)
+}
+
+/// One weight a row, as the library has them.
+fn weights(given: Option<PyReadonlyArray1<'_, f64>>) -> Option<Vec<f32>> {
+    given.map(|given| given.as_array().iter().map(|&weight| weight as f32).collect())
+}
+
+/// Refuses settings that no training could be made with, and gives the complete ones.
+#[pyfunction]
+fn check(policy: &str) -> PyResult<String> {
+    serde_json::to_string(&spec(policy)?).map_err(json_failed)
+}
+
+/// The verdicts on anyone's decisions, as chances of a positive one: as JSON.
+#[pyfunction]
+#[pyo3(signature = (policy, table, chances, weight=None, confidence=0.95))]
+fn audit(
+    py: Python<'_>,
+    policy: &str,
+    table: &PyTable,
+    chances: PyReadonlyArray1<'_, f64>,
+    weight: Option<PyReadonlyArray1<'_, f64>>,
+    confidence: f64,
+) -> PyResult<String> {
+    let (spec, weights) = (spec(policy)?, weights(weight));
+    let chances: Vec<f64> = chances.as_array().iter().copied().collect();
+    let found = py.detach(|| -> fairgame::Result<Evaluation> {
+        let mut problem = Problem::parse(&spec.label, &spec.objective, &spec.constraints)?;
+        if spec.skip_empty_groups {
+            problem = problem.skip_empty_groups();
+        }
+        let rows = Weighted { table: &table.0, weights: weights.as_deref() };
+        let (bound, _) = problem.bind(rows, &[])?;
+        let decisions = Decisions::Probabilities(&chances);
+        evaluate::evaluate(&bound, &table.0, weights.as_deref(), decisions, confidence)
+    });
+    serde_json::to_string(&found.map_err(failed)?).map_err(json_failed)
+}
+
+#[pymodule]
+fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<PyTable>()?;
+    module.add_class::<PyClassifier>()?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(train::train, module)?)?;
+    module.add_function(wrap_pyfunction!(audit, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,254 @@
+//! A page about trained classifiers: what their files remember, as the data of a report.
+
+use fairgame::classifier::Classifier;
+use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement, RateResult, Verdict as Found};
+use fairgame::train::{HAIR, Record, RecordedModel, RecordedMoment, RecordedPart};
+use fairgame::{Error, ErrorKind, Result};
+use serde_json::Value;
+
+use crate::{
+    Constraint, Estimate, Group, Groups, Interval, Iterate, Iterates, Line, Measured, Member,
+    Model, Multipliers, Objective, On, Point, Provenance, Rate, Report, Role, Sample, Verdict,
+};
+
+impl Report {
+    /// The report of classifiers, each with its name.
+    ///
+    /// # Errors
+    /// If a classifier remembers no training.
+    pub fn of_classifiers(models: &[(String, Classifier)]) -> Result<Report> {
+        let mut report = Report { title: "fairgame report".to_owned(), ..Report::default() };
+        for (name, classifier) in models {
+            let record = classifier.record()?.ok_or_else(|| {
+                Error::new(ErrorKind::Format, format!("model `{name}` remembers no training"))
+                    .help("make it with `fairgame train`, which keeps a record in the file")
+            })?;
+            let warnings = record.warnings.iter().map(|text| match models.len() {
+                1 => text.clone(),
+                _ => format!("{name}: {text}"),
+            });
+            report.warnings.extend(warnings);
+            report.models.push(model(name, classifier, &record));
+        }
+        Ok(report)
+    }
+}
+
+fn model(name: &str, classifier: &Classifier, record: &Record) -> Model {
+    let last = record.parts.last();
+    let provenance = classifier.provenance();
+    let seed = provenance.settings.get("seed").and_then(Value::as_u64);
+    let hash = |part: &str| match part {
+        "train" => Some(provenance.train.sha256.clone()),
+        "val" => provenance.val.as_ref().map(|rows| rows.sha256.clone()),
+        _ => None,
+    };
+    Model {
+        name: name.to_owned(),
+        verdict: last.map_or(Verdict::Undecided, carried_over),
+        words: last.map_or(String::new(), words),
+        confidence: last.filter(|last| last.part == "test").map(|last| last.evaluation.confidence),
+        samples: record
+            .parts
+            .iter()
+            .map(|part| Sample {
+                role: role(&part.part),
+                name: part.source.clone(),
+                rows: part.evaluation.rows as u64,
+                hash: hash(&part.part),
+            })
+            .collect(),
+        objective: last.map(|part| Objective {
+            text: part.evaluation.objective.name.clone(),
+            on: on(record, |found| Some(measured(&found.objective.measurement, None))),
+        }),
+        constraints: constraints(record),
+        groups: groups(record),
+        iterates: Some(iterates(classifier, record)),
+        multipliers: Some(multipliers(classifier, record)),
+        settings: provenance.settings.clone(),
+        provenance: Provenance {
+            version: Some(provenance.version.clone()),
+            seed,
+            facts: vec![("turns played".to_owned(), record.turns.to_string())],
+        },
+    }
+}
+
+fn role(part: &str) -> Role {
+    match part {
+        "val" => Role::Val,
+        "test" => Role::Test,
+        _ => Role::Train,
+    }
+}
+
+fn verdict(found: Found) -> Verdict {
+    match found {
+        Found::Met => Verdict::Met,
+        Found::Violated => Verdict::Violated,
+        Found::Undecided => Verdict::Undecided,
+    }
+}
+
+/// What the last part says of new rows. Those that a classifier was chosen on say nothing good of it.
+fn carried_over(last: &RecordedPart) -> Verdict {
+    match (last.part.as_str(), last.evaluation.verdict) {
+        ("test", found) => verdict(found),
+        (_, Found::Violated) => Verdict::Violated,
+        _ => Verdict::Undecided,
+    }
+}
+
+fn words(part: &RecordedPart) -> String {
+    let RecordedPart { part, evaluation, .. } = part;
+    let rows = match evaluation.rows {
+        1 => "1 row".to_owned(),
+        rows => format!("{rows} rows"),
+    };
+    // As it was given: 95, or 99.9.
+    let sure = (1e8 * evaluation.confidence).round() / 1e6;
+    let on = match part.as_str() {
+        "test" => "rows that the training never saw",
+        "val" => "the rows that the constraints were enforced on",
+        _ => "the rows that it learnt from",
+    };
+    if part != "test" {
+        let value = |one: &ConstraintResult| one.measurement.estimate().map(|found| found.value);
+        let met = evaluation.constraints.iter().all(|one| value(one).is_some_and(|x| x <= HAIR));
+        let all = if met { "all" } else { "not all" };
+        return format!(
+            "On {rows}, {on}, {all} constraints are met. There were no test rows: what is met on rows that a \
+             classifier was made from may not be on new ones, and the intervals here are too hopeful."
+        );
+    }
+    let what = match evaluation.verdict {
+        Found::Met => "all constraints are met",
+        Found::Violated => "a constraint is violated",
+        Found::Undecided => "not every constraint can be decided",
+    };
+    format!("On {rows}, {on}, {what} at a confidence of {sure} %.")
+}
+
+/// What each part has of something.
+fn on<T>(record: &Record, pick: impl Fn(&Evaluation) -> Option<T>) -> On<T> {
+    on_parts(record, |_, found| pick(found))
+}
+
+/// The same, for what depends on which part it is.
+fn on_parts<T>(record: &Record, pick: impl Fn(&str, &Evaluation) -> Option<T>) -> On<T> {
+    let mut all = On::default();
+    for part in &record.parts {
+        let value = pick(&part.part, &part.evaluation);
+        match part.part.as_str() {
+            "train" => all.train = value,
+            "val" => all.val = value,
+            _ => all.test = value,
+        }
+    }
+    all
+}
+
+/// The verdict is only given on test rows; on others, the value says whether the loss is met there.
+fn measured(measurement: &Measurement, found: Option<Found>) -> Measured {
+    let estimate = measurement.estimate();
+    Measured {
+        value: estimate.map_or(f64::NAN, |estimate| estimate.value),
+        interval: estimate
+            .map(|estimate| Interval { low: estimate.interval.low, high: estimate.interval.high }),
+        verdict: found.map(verdict),
+    }
+}
+
+/// The rates of a constraint, by its place.
+fn rates(found: &Evaluation, place: usize) -> &[RateResult] {
+    found.constraints.get(place).map_or(&[], |one| &one.rates)
+}
+
+fn constraints(record: &Record) -> Vec<Constraint> {
+    let Some(last) = record.parts.last() else { return Vec::new() };
+    let constraint = |(place, one): (usize, &ConstraintResult)| Constraint {
+        text: one.name.clone(),
+        on: on_parts(record, |part, found| {
+            let one = found.constraints.get(place)?;
+            Some(measured(&one.measurement, (part == "test").then_some(one.verdict)))
+        }),
+        rates: one
+            .rates
+            .iter()
+            .enumerate()
+            .map(|(at, rate)| Rate {
+                text: rate.text.clone(),
+                on: on(record, |found| {
+                    rates(found, place).get(at).map(|rate| {
+                        let Measured { value, interval, .. } = measured(&rate.measurement, None);
+                        Estimate { value, interval, rows: Some(rate.rows as u64) }
+                    })
+                }),
+            })
+            .collect(),
+    };
+    last.evaluation.constraints.iter().enumerate().map(constraint).collect()
+}
+
+/// The rows that each rate is measured on, each rate once.
+fn groups(record: &Record) -> Groups {
+    let mut groups = Groups::default();
+    let Some(last) = record.parts.last() else { return groups };
+    for (place, one) in last.evaluation.constraints.iter().enumerate() {
+        for (at, rate) in one.rates.iter().enumerate() {
+            if groups.all.iter().all(|group| group.text != rate.text) {
+                groups.all.push(Group {
+                    text: rate.text.clone(),
+                    rows: on(record, |found| {
+                        rates(found, place).get(at).map(|rate| rate.rows as u64)
+                    }),
+                });
+            }
+        }
+    }
+    groups
+}
+
+fn iterates(classifier: &Classifier, record: &Record) -> Iterates {
+    let worst = |model: &RecordedModel| model.worst.unwrap_or(f64::NAN);
+    let two = record.parts.iter().any(|part| part.part == "val");
+    let members = classifier.members().iter().zip(&record.members);
+    Iterates {
+        error_on: Role::Train,
+        violation_on: if two { Role::Val } else { Role::Train },
+        all: record
+            .moments
+            .iter()
+            .map(|moment| Iterate {
+                turn: moment.turn,
+                error: moment.model.objective,
+                violation: worst(&moment.model),
+            })
+            .collect(),
+        members: members
+            .map(|(member, model)| Member {
+                turn: member.turn,
+                weight: member.weight,
+                error: model.objective,
+                violation: worst(model),
+            })
+            .collect(),
+        mixture: Some(Point { error: record.mixture.objective, violation: worst(&record.mixture) }),
+    }
+}
+
+fn multipliers(classifier: &Classifier, record: &Record) -> Multipliers {
+    let value = |place: usize| {
+        let of = |moment: &RecordedMoment| moment.lambda.get(place).copied();
+        record.moments.iter().map(|moment| of(moment).unwrap_or(f64::NAN)).collect::<Vec<f64>>()
+    };
+    let names = classifier.bound().constraints().iter().enumerate();
+    Multipliers {
+        turns: record.moments.iter().map(|moment| moment.turn).collect(),
+        objective: Some(value(0)),
+        constraints: names
+            .map(|(place, one)| Line { text: one.name().to_owned(), values: value(place + 1) })
+            .collect(),
+    }
+}

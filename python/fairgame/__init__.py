@@ -1,0 +1,152 @@
+"""Classifiers trained under data-dependent constraints that hold on unseen data.
+
+>>> import fairgame
+>>> fairgame.FairGameClassifier(constraints=["recall() >= 0.9"])
+FairGameClassifier(constraints=['recall() >= 0.9'])
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _fairgame, rates
+from ._estimator import DecisionDistribution, FairGameClassifier, FairGameWarning
+from ._evaluation import Evaluation
+from ._fairgame import Table, __version__
+from ._progress import Bar as _Bar
+from ._table import frame as _frame
+from ._table import table as _table
+
+__all__ = [
+    "DecisionDistribution",
+    "Evaluation",
+    "FairGameClassifier",
+    "FairGameWarning",
+    "Table",
+    "__version__",
+    "audit",
+    "dataset",
+    "evaluate",
+    "load",
+    "rates",
+    "read",
+    "train",
+]
+
+
+def train(
+    policy: Mapping[str, Any] | str | os.PathLike,
+    data: Any,
+    *,
+    validation: Any = None,
+    n_jobs: int = 1,
+    verbose: int | str = "auto",
+) -> FairGameClassifier:
+    """Trains by a policy on a table that has the label and the groups: what `fairgame train` does.
+
+    The policy is a mapping with the keys of a policy file, or the path of one; the table is a frame, a dict of
+    arrays, or the path of a file. What the training warns of is in `warnings_`.
+
+    >>> import fairgame, numpy as np
+    >>> ages = np.arange(20, 60)
+    >>> policy = {"label": "hired", "constraints": ["recall() >= 0.9"], "algorithm": {"practical": {"turns": 500}}}
+    >>> model = fairgame.train(policy, {"age": ages, "hired": ages > 35})
+    >>> bool(model.predict({"age": ages}).any())
+    True
+    """
+    if isinstance(policy, (str, os.PathLike)):
+        policy = _policy_file(policy)
+    val = None if validation is None else _table(validation)
+    with _Bar(verbose) as progress:
+        classifier, result = _fairgame.train(json.dumps(_plain(policy)), _table(data), val, n_jobs, progress)
+    return FairGameClassifier._of(classifier, result=json.loads(result))
+
+
+def load(path: str | os.PathLike, *, classes: Iterable[Any] = (False, True)) -> FairGameClassifier:
+    """Reads a model file, of Python or of the command line; see `FairGameClassifier.load`."""
+    return FairGameClassifier.load(path, classes=classes)
+
+
+def read(*paths: str | os.PathLike) -> Table:
+    """Reads files as the command line does: CSV, Parquet and Arrow, compressed or not, a folder, or `@adult`."""
+    return Table.read([os.fspath(path) for path in paths])
+
+
+def dataset(name: str) -> Any:
+    """A dataset that is shipped, as a frame of pandas: `adult`, `adult/test`, `compas` or `communities`.
+
+    >>> import fairgame
+    >>> fairgame.dataset("adult").shape
+    (32561, 15)
+    """
+    return _frame(Table.read([f"@{name}"]))
+
+
+def evaluate(
+    classifier: FairGameClassifier, data: Any, *, sample_weight: Any = None, confidence: float = 0.95
+) -> Evaluation:
+    """What a classifier comes to on a table that has the label and the groups: what `fairgame evaluate` does."""
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    found, notes = classifier._classifier.evaluate(_table(data), weight, confidence)
+    return Evaluation(json.loads(found), notes)
+
+
+def audit(
+    data: Any,
+    predictions: Any,
+    *,
+    label: str,
+    constraints: Iterable[Any],
+    objective: Any = "error()",
+    sample_weight: Any = None,
+    confidence: float = 0.95,
+) -> Evaluation:
+    """The verdicts on anyone's decisions: truths, 0 and 1, or chances of a positive decision.
+
+    >>> import fairgame, numpy as np
+    >>> sex, able = np.array(["f", "m"] * 50), np.array([True, True, False, False] * 25)
+    >>> found = fairgame.audit({"sex": sex, "able": able}, able, label="able", constraints=["tpr(each sex) >= 0.5"])
+    >>> found.verdict
+    'met'
+    """
+    if isinstance(constraints, str):
+        raise ValueError("constraints is a list of texts; this is one text")
+    policy = {"label": str(label), "objective": str(objective), "constraints": [str(one) for one in constraints]}
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    chances = np.asarray(predictions, dtype=np.float64)
+    return Evaluation(json.loads(_fairgame.audit(json.dumps(policy), _table(data), chances, weight, confidence)))
+
+
+def _plain(policy: Any) -> Any:
+    """A policy with rates as their texts."""
+    if isinstance(policy, Mapping):
+        return {key: _plain(value) for key, value in policy.items()}
+    if isinstance(policy, (list, tuple)):
+        return [_plain(value) for value in policy]
+    return str(policy) if isinstance(policy, rates._Text) else policy
+
+
+def _policy_file(path: str | os.PathLike) -> Any:
+    try:
+        import tomllib
+    except ModuleNotFoundError:  # Python 3.10
+        try:
+            import tomli as tomllib
+        except ModuleNotFoundError:
+            raise ValueError("to read a policy file, Python 3.10 needs the package tomli; or give a dict") from None
+    with open(path, "rb") as file:
+        return tomllib.load(file)
+
+
+def __getattr__(name: str) -> Any:
+    # Figures need matplotlib, which not everyone has.
+    if name == "plot":
+        import importlib
+
+        return importlib.import_module(".plot", __name__)
+    raise AttributeError(f"module 'fairgame' has no attribute {name!r}")

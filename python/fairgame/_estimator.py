@@ -1,0 +1,438 @@
+"""The estimator: scikit-learn's manners around the library's training."""
+
+from __future__ import annotations
+
+import json
+import numbers
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from . import _fairgame
+from ._evaluation import Evaluation
+from ._progress import Bar
+from ._table import array_names, column, groups, is_columns, is_frame, table
+from .rates import _column, _value
+
+WEIGHT = "__weight__"
+
+
+class FairGameWarning(UserWarning):
+    """What to know before trusting a classifier or a verdict."""
+
+
+class DecisionDistribution(NamedTuple):
+    """What each model of a mixture decides."""
+
+    weights: np.ndarray
+    """How likely each model is drawn; shape (models,)."""
+    decisions: np.ndarray
+    """The label that each model gives each row; shape (rows, models)."""
+    scores: np.ndarray
+    """The scores behind them: positive is above 0; shape (rows, models)."""
+
+
+class FairGameClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier trained under constraints that are enforced on rows it does not learn from.
+
+    Parameters
+    ----------
+    constraints : list of str or of constraints of `fairgame.rates`
+        What is to hold, in the language: `'positive_rate(each sex) >= 0.8 * positive_rate()'`. Columns are those of
+        X and of `sensitive_features`; those of an array are called x0, x1, …
+    objective : str or rate
+        What to minimise.
+    model : str or dict
+        `"linear"`, `"mlp"`, `"lattice"`, or with its settings, `{"mlp": {"units": 20}}`.
+    algorithm : str or dict
+        `"practical"`, `"lagrangian"`, `"unconstrained"`, …, or with its settings,
+        `{"practical": {"turns": 20000}}`.
+    datasets : str or dict
+        `"two"`: constraints are enforced on half of the rows; `{"two": {"val_fraction": 0.3}}`; or `"one"`.
+    selection : str or dict
+        How the classifier is made of the models that were kept.
+    settings : dict
+        Any other key of a policy, such as `{"surrogate": "sigmoid", "encoder": {"ignore": ["id"]}}`.
+    random_state : int, RandomState or None
+        Draws splits, start, minibatches and decisions. None is 0: the same data give the same classifier.
+    n_jobs : int or None
+        Threads; the classifier does not depend on them. None is 1, -1 all.
+    verbose : int or "auto"
+        Above 0, a progress bar on standard error; "auto" shows it on a terminal if training takes long.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive one.
+    constraints_ : list of str
+        The constraints one by one, without chains and without `each`.
+    multipliers_ : dict
+        What the constraint player played on average, by constraint.
+    mixture_ : list of dict
+        The weight and the turn of each model that is mixed.
+    iterates_ : list of dict
+        The turns that were kept, with their objective, worst violation and multipliers.
+    evaluations_ : dict of Evaluation
+        What it comes to on the rows of "train" and "val" (and "test", if the policy keeps some).
+    warnings_ : list of str
+        What to know before trusting the classifier; each is also a `FairGameWarning`.
+    n_iter_ : int
+        Turns that were played.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairgame import FairGameClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 3))
+    >>> y = X[:, 0] + rng.normal(size=2000) > 0
+    >>> clf = FairGameClassifier(["recall() >= 0.9"], algorithm={"practical": {"turns": 5000}}).fit(X, y)
+    >>> clf.constraints_
+    ['recall() >= 0.9']
+    >>> clf.evaluations_["val"].constraints[0]["value"] <= 1e-6
+    True
+    """
+
+    def __init__(
+        self,
+        constraints: Iterable[Any] = (),
+        *,
+        objective: Any = "error()",
+        model: str | Mapping[str, Any] = "linear",
+        algorithm: str | Mapping[str, Any] = "practical",
+        datasets: str | Mapping[str, Any] = "two",
+        selection: str | Mapping[str, Any] = "shrink",
+        settings: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int | str = "auto",
+    ):
+        self.constraints = constraints
+        self.objective = objective
+        self.model = model
+        self.algorithm = algorithm
+        self.datasets = datasets
+        self.selection = selection
+        self.settings = settings
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y, *, sensitive_features=None, sample_weight=None, validation=None):
+        """Trains.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, or frame of pandas, polars or pyarrow
+            Numbers, categories and truths; NaN and None are missing.
+        y : array of two labels
+            The greater one is positive.
+        sensitive_features : None, str, list of str, array, frame, or dict of arrays
+            The groups that constraints speak of: names of columns of X, which the model then sees as well, or
+            columns of their own, which it does not. An array is the column `group`. A dict of masks has groups that
+            overlap. They are not needed to predict.
+        sample_weight : array of shape (n,)
+            How much each row counts, in the objective and in the constraints.
+        validation : None or tuple
+            (X, y), (X, y, sensitive_features) or (X, y, sensitive_features, sample_weight): rows to enforce the
+            constraints on, in place of a part of X.
+        """
+        self.__dict__.pop("_loaded", None)
+        rows = self._rows(X, y, sensitive_features, sample_weight, reset=True)
+        val = None
+        if validation is not None:
+            given = tuple(validation)
+            if not 2 <= len(given) <= 4:
+                raise ValueError("validation is (X, y), with sensitive_features and sample_weight after them")
+            given += (None,) * (4 - len(given))
+            if (given[3] is None) != (sample_weight is None):
+                raise ValueError("give a sample_weight for the rows of training and of validation, or for neither")
+            val = self._rows(*given, reset=False)
+        policy = self._policy(sample_weight is not None)
+        with Bar(self.verbose) as progress:
+            self._classifier, result = _fairgame.train(
+                json.dumps(policy), rows, val, threads=_threads(self.n_jobs), progress=progress
+            )
+        self._describe(json.loads(result))
+        for warning in self.warnings_:
+            warnings.warn(warning, FairGameWarning, stacklevel=2)
+        return self
+
+    def predict(self, X, *, keys=None):
+        """Decisions: the same row is always decided the same way.
+
+        Where the models of the mixture disagree, one of them is drawn by a hash of the row's features; or of its
+        entry of `keys`, an array of identifiers, so that two people who look alike are drawn apart.
+        """
+        check_is_fitted(self)
+        if keys is not None:
+            keys = _fairgame.Table.from_columns([("key", column(np.asarray(keys), "keys"))])
+        decided, _, _ = self._classifier.predict(self._features(X), keys)
+        return self.classes_[decided.astype(int)]
+
+    def predict_proba(self, X):
+        """The probability of each *decision*, over the draw of a model of the mixture.
+
+        It is not the probability that the label is positive: where all models agree it is 0 or 1.
+        """
+        check_is_fitted(self)
+        _, chance, _ = self._classifier.predict(self._features(X))
+        return np.column_stack([1.0 - chance, chance])
+
+    def decision_function(self, X):
+        """The mean score over the mixture; where it is one model, positive means above 0."""
+        check_is_fitted(self)
+        return self._classifier.predict(self._features(X))[2]
+
+    def decision_distribution(self, X) -> DecisionDistribution:
+        """What each model of the mixture decides, and how likely it is drawn."""
+        check_is_fitted(self)
+        scores = np.column_stack(self._classifier.scores(self._features(X)))
+        weights = np.array([one["weight"] for one in self.mixture_])
+        return DecisionDistribution(weights, self.classes_[(scores > 0).astype(int)], scores)
+
+    def evaluate(self, X, y, *, sensitive_features=None, sample_weight=None, confidence=0.95) -> Evaluation:
+        """Rates and constraints with confidence intervals, and whether each constraint is met."""
+        check_is_fitted(self)
+        rows = self._rows(X, y, sensitive_features, sample_weight, reset=False)
+        weight = None if sample_weight is None else _weights(sample_weight, rows.rows)
+        found, notes = self._classifier.evaluate(rows, weight, confidence)
+        for note in notes:
+            warnings.warn(note, FairGameWarning, stacklevel=2)
+        return Evaluation(json.loads(found), notes)
+
+    def report(self, path: str | os.PathLike | None = None, *, test: tuple | None = None, name: str = "model") -> str:
+        """The page about the classifier as HTML; written to `path`, if that is given.
+
+        With `test`, which is (X, y), (X, y, sensitive_features) or with sample_weight after these, it says how the
+        classifier does on these rows; otherwise it can only speak of those that it was made from.
+        """
+        check_is_fitted(self)
+        rows = weight = None
+        if test is not None:
+            given = tuple(test) + (None,) * (4 - len(test))
+            rows = self._rows(*given, reset=False)
+            weight = None if given[3] is None else _weights(given[3], rows.rows)
+        page = self._classifier.report(name, rows, weight)
+        if path is not None:
+            _write(path, page)
+        return page
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the model file, which the command line reads too."""
+        check_is_fitted(self)
+        self._classifier.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, *, classes: Iterable[Any] = (False, True)) -> FairGameClassifier:
+        """Reads a model file, of Python or of the command line.
+
+        A file says what makes a row positive, and no labels: give the negative and the positive one as `classes`.
+        """
+        return cls._of(_fairgame.Classifier.load(os.fspath(path)), classes)
+
+    @classmethod
+    def _of(cls, classifier: Any, classes: Iterable[Any] = (False, True), result: Any = None) -> FairGameClassifier:
+        made = cls()
+        made._classifier = classifier
+        made.classes_ = np.array(list(classes))
+        if len(made.classes_) != 2:
+            raise ValueError("classes are two labels: the negative one, then the positive one")
+        made._loaded = True
+        made._describe(result)
+        return made
+
+    # How it works.
+
+    def _policy(self, weighted: bool) -> dict[str, Any]:
+        more = dict(self.settings or {})
+        taken = {"label", "weight", "objective", "constraints", "model", "algorithm", "datasets", "selection", "seed"}
+        if clash := sorted(taken & set(more)):
+            raise ValueError(f"settings: `{clash[0]}` is an argument of its own")
+        encoder = dict(more.pop("encoder", {}))
+        encoder["ignore"] = [*encoder.get("ignore", []), *self._groups]
+        policy = {
+            "label": self._label,
+            "objective": str(self.objective),
+            "constraints": [str(one) for one in _listed(self.constraints)],
+            "model": self.model,
+            "algorithm": self.algorithm,
+            "datasets": {"two": {}} if self.datasets == "two" else self.datasets,
+            "selection": self.selection,
+            "seed": _seed(self.random_state),
+            "encoder": encoder,
+            **more,
+        }
+        if weighted:
+            policy["weight"] = WEIGHT
+        return policy
+
+    def _describe(self, result: Any) -> None:
+        known = json.loads(self._classifier.describe())
+        self.constraints_ = known["constraints"]
+        self.mixture_ = known["mixture"]
+        record = known["record"] or {"moments": [], "parts": [], "warnings": [], "turns": 0}
+        self.iterates_ = record["moments"]
+        self._mixed = record.get("mixture")
+        self.evaluations_ = {part["part"]: Evaluation(part["evaluation"]) for part in record["parts"]}
+        self.warnings_ = record["warnings"]
+        self.n_iter_ = record["turns"]
+        if "_loaded" in self.__dict__:
+            columns = known["label_columns"]
+            self._label, self._target, self._groups = known["label"], columns[0] if len(columns) == 1 else None, []
+        if result is not None:
+            self.notices_ = result["notices"]
+            self.multipliers_ = dict(zip(self.constraints_, result["multipliers"]))
+
+    def _rows(self, X, y, sensitive, weight, *, reset: bool):
+        """Features, groups, label and weights as one table."""
+        name = getattr(y, "name", None)
+        X, y = self._validated(X, y, reset=reset)
+        rows = table(X, self._names(X))
+        known = [name for name, _ in rows.columns]
+        more = groups(sensitive, known)
+        if reset:
+            self._groups = [name for name, _ in more]
+            self._target = _free(name if isinstance(name, str) and name else "label", [*known, *self._groups])
+            self._label = _condition(self._target, self.classes_[1])
+        if self._target is None:
+            raise ValueError(f"the label `{self._label}` is of several columns: use fairgame.evaluate")
+        more.append((self._target, column(y, "y")))
+        if weight is not None:
+            more.append((WEIGHT, _weights(weight, rows.rows)))
+        for name, values in more:
+            length = len(values[0] if isinstance(values, tuple) else values)
+            if length != rows.rows:
+                raise ValueError(f"column `{name}` has {length} values for {rows.rows} rows of X")
+        return rows.beside(_fairgame.Table.from_columns(more))
+
+    def _features(self, X):
+        X, _ = self._validated(X, None, reset=False)
+        return table(X, self._names(X))
+
+    def _names(self, X) -> list[str] | None:
+        if is_frame(X):
+            return None
+        if getattr(self, "feature_names_in_", None) is not None:
+            return [str(name) for name in self.feature_names_in_]
+        return array_names(X.shape[1])
+
+    def _validated(self, X, y, *, reset: bool):
+        if y is None and reset:
+            raise ValueError("FairGameClassifier requires y to be passed, but the target y is None")
+        if y is not None:
+            y = column_or_1d(y, warn=True)
+            if y.dtype.kind == "f" and np.isnan(y).any() or y.dtype.kind == "O" and any(v is None or v != v for v in y):
+                raise ValueError("Input y contains NaN: every row needs a label")
+        if is_columns(X):
+            X = table(X)
+        if is_frame(X):
+            if "_loaded" not in self.__dict__ and not isinstance(X, _fairgame.Table):
+                validate_data(self, X, reset=reset, skip_check_array=True)
+        else:
+            check = validate_data if "_loaded" not in self.__dict__ else _checked
+            X = check(
+                self, X, reset=reset, accept_sparse=["csr", "csc"], ensure_all_finite="allow-nan", dtype=np.float64
+            )
+            if np.isinf(X.data if hasattr(X, "tocsc") else X).any():
+                raise ValueError("Input X contains infinity")
+        if y is None:
+            return X, None
+        check_consistent_length(y, range(X.rows if isinstance(X, _fairgame.Table) else X.shape[0]))
+        if reset:
+            check_classification_targets(y)
+            kind = type_of_target(y, input_name="y", raise_unknown=True)
+            if kind != "binary":
+                raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+            self.classes_ = np.unique(y)
+            if len(self.classes_) < 2:
+                raise ValueError(f"y has one class only, {self.classes_[0]!r}: there is nothing to learn")
+        elif "_loaded" not in self.__dict__:
+            unknown = set(np.unique(y).tolist()) - set(self.classes_.tolist())
+            if unknown:
+                raise ValueError(f"y has labels that training had not: {', '.join(sorted(map(str, unknown)))}")
+        return X, y
+
+    def __getstate__(self):
+        state = super().__getstate__().copy()
+        if "_classifier" in state:
+            state["_classifier"] = bytes(state["_classifier"].to_bytes())
+        return state
+
+    def __setstate__(self, state):
+        if isinstance(state.get("_classifier"), bytes):
+            state = {**state, "_classifier": _fairgame.Classifier.from_bytes(state["_classifier"])}
+        super().__setstate__(state)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _checked(_, X, *, reset, **how):
+    from sklearn.utils import check_array
+
+    return check_array(X, **how)
+
+
+def _listed(constraints: Any) -> list[Any]:
+    if isinstance(constraints, (str, bytes)):
+        raise ValueError("constraints is a list of texts; this is one text")
+    return list(constraints)
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return 0
+    if isinstance(random_state, numbers.Integral):
+        if random_state < 0:
+            raise ValueError(f"a random_state of {random_state}: give one of at least 0")
+        return int(random_state)
+    draw = random_state.integers if hasattr(random_state, "integers") else random_state.randint
+    return int(draw(2**31 - 1))
+
+
+def _threads(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return 1
+    return os.cpu_count() or 1 if n_jobs < 0 else max(1, n_jobs)
+
+
+def _weights(weight: Any, rows: int) -> np.ndarray:
+    return _check_sample_weight(weight, np.zeros((rows, 1)), dtype=np.float64, ensure_non_negative=True)
+
+
+def _free(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _condition(name: str, positive: Any) -> str:
+    """What makes a row positive."""
+    if isinstance(positive, (bool, np.bool_)):
+        return _column(name)
+    return f"{_column(name)} == {_value(positive if isinstance(positive, (numbers.Real, np.number)) else str(positive))}"
+
+
+def _write(path: str | os.PathLike, text: str) -> None:
+    """To a name of its own first, so that no half page is ever found."""
+    path = os.fspath(path)
+    with open(f"{path}.part", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(f"{path}.part", path)

@@ -1,0 +1,97 @@
+"""What decisions come to on rows: rates, constraints, verdicts."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from typing import Any
+
+
+class Evaluation:
+    """Rates and constraints with intervals.
+
+    `constraints` and `rates` are lists of plain dicts, one a row of a table, with the keys `name`, `value`, `low`,
+    `high` and `reason` (why there is no value, or None); a constraint has its `verdict` too, a rate its `rows`. The
+    value of a constraint is its loss: it is met where that is at most 0. `to_pandas()` makes a frame of them.
+
+    The verdict is `"met"`, `"violated"` or `"undecided"`, of all constraints together, at the confidence.
+    """
+
+    def __init__(self, found: dict[str, Any], warnings: Iterable[str] = ()):
+        self.rows: int = found["rows"]
+        self.confidence: float = found["confidence"]
+        self.verdict: str = found["verdict"]
+        self.error: float | None = found["error"]
+        self.positive_rate: float | None = found["positive_rate"]
+        self.objective: dict[str, Any] = _row(found["objective"], "name")
+        self.constraints: list[dict[str, Any]] = [
+            _row(one, "name") | {"verdict": one["verdict"]} for one in found["constraints"]
+        ]
+        rates = [rate for one in found["constraints"] for rate in one["rates"]]
+        unique = {rate["text"]: _row(rate, "text") | {"rows": rate["rows"]} for rate in rates}
+        self.rates: list[dict[str, Any]] = list(unique.values())
+        self.warnings: list[str] = list(warnings)
+
+    @property
+    def met(self) -> bool:
+        """Whether all constraints are met at the confidence."""
+        return self.verdict == "met"
+
+    @property
+    def worst(self) -> float | None:
+        """The largest loss of a constraint; None if there is none that can be measured."""
+        return max((one["value"] for one in self.constraints if one["value"] is not None), default=None)
+
+    def to_pandas(self) -> Any:
+        """The constraints and the rates as one frame."""
+        import pandas as pd
+
+        rows = [one | {"is": "constraint"} for one in self.constraints] + [one | {"is": "rate"} for one in self.rates]
+        columns = ["is", "name", "value", "low", "high", "rows", "verdict", "reason"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def __repr__(self) -> str:
+        lines = [self._heading()]
+        lines += [f"  {one['name']}: {_shown(one)} {one.get('verdict', '')}".rstrip() for one in self._all()]
+        lines += [f"  note: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        def row(*cells: object, tag: str = "td") -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+        head = row("", "value", f"interval at {100 * self.confidence:g} %", "verdict", tag="th")
+        body = "".join(row(one["name"], _value(one), _interval(one), one.get("verdict", "")) for one in self._all())
+        notes = "".join(f"<p>{html.escape(warning)}</p>" for warning in self.warnings)
+        return f"<table><caption>{html.escape(self._heading())}</caption>{head}{body}</table>{notes}"
+
+    def _heading(self) -> str:
+        if not self.constraints:
+            return f"{self.rows} rows; there are no constraints"
+        return f"{self.rows} rows: {self.verdict} at a confidence of {100 * self.confidence:g} %"
+
+    def _all(self) -> list[dict[str, Any]]:
+        return [self.objective, *self.constraints]
+
+
+def _row(found: dict[str, Any], name: str) -> dict[str, Any]:
+    interval = found.get("interval") or {}
+    return {
+        "name": found[name],
+        "value": found.get("value"),
+        "low": interval.get("low"),
+        "high": interval.get("high"),
+        "reason": found.get("reason"),
+    }
+
+
+def _shown(one: dict[str, Any]) -> str:
+    return f"{_value(one)} {_interval(one)}".rstrip()
+
+
+def _value(one: dict[str, Any]) -> str:
+    return str(one["reason"]) if one["value"] is None else f"{one['value']:.4f}"
+
+
+def _interval(one: dict[str, Any]) -> str:
+    return "" if one["low"] is None else f"[{one['low']:.4f}, {one['high']:.4f}]"

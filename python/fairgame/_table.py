@@ -1,0 +1,180 @@
+"""Rows of any kind as a table of the library: numpy, sparse, pandas, polars, pyarrow, or files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ._fairgame import Table
+
+# Whole numbers beyond it cannot all be told apart as float64.
+EXACT = 2**53
+
+
+def is_pandas(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] == "pandas" and hasattr(X, "dtype" if hasattr(X, "cat") else "dtypes")
+
+
+def is_columns(X: Any) -> bool:
+    """Whether it is a dict of columns; a sparse matrix may be a dict too."""
+    return isinstance(X, Mapping) and not hasattr(X, "tocsc")
+
+
+def is_frame(X: Any) -> bool:
+    """Whether columns have names and kinds of their own."""
+    return is_pandas(X) or hasattr(X, "__arrow_c_stream__") or isinstance(X, Table) or is_columns(X)
+
+
+def table(X: Any, names: list[str] | None = None) -> Table:
+    """A table of rows: of a frame with its own names, of an array with `names`, of files by their paths."""
+    if isinstance(X, Table):
+        return X
+    if isinstance(X, (str, os.PathLike)):
+        return Table.read([os.fspath(X)])
+    if is_pandas(X):
+        frame = X.to_frame() if X.ndim == 1 else X
+        return Table.from_columns([(str(name), column(frame.iloc[:, i], name)) for i, name in enumerate(frame.columns)])
+    if hasattr(X, "__arrow_c_stream__"):
+        return Table.from_arrow(X)
+    if is_columns(X):
+        return Table.from_columns([(str(name), column(_one(values), name)) for name, values in X.items()])
+    if hasattr(X, "tocsc"):
+        X = X.tocsc()
+        take = lambda i: X[:, [i]].toarray().ravel()
+    else:
+        X = np.asarray(X)
+        X = X.reshape(-1, 1) if X.ndim == 1 else X
+        take = lambda i: X[:, i]
+    names = names or array_names(X.shape[1])
+    return Table.from_columns([(name, column(take(i), name)) for i, name in enumerate(names)])
+
+
+def array_names(count: int) -> list[str]:
+    """What the columns of an array are called."""
+    return [f"x{i}" for i in range(count)]
+
+
+def column(values: Any, name: Any = "") -> Any:
+    """A column as the library takes it: float64, int8 for truths, or codes with their texts."""
+    kind = str(getattr(values, "dtype", ""))
+    if kind == "category":
+        codes = np.ascontiguousarray(values.cat.codes.to_numpy(), dtype=np.int32)
+        return codes, [str(text) for text in values.cat.categories]
+    if kind == "boolean":
+        return values.to_numpy(dtype=np.int8, na_value=-1)
+    if kind.startswith(("Int", "UInt", "Float")):
+        _check_exact(values[values.notna()].to_numpy() if kind[0] != "F" else np.empty(0), name)
+        return np.ascontiguousarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    match array.dtype.kind:
+        case "b":
+            return np.ascontiguousarray(array, dtype=np.int8)
+        case "i" | "u":
+            _check_exact(array, name)
+            return np.ascontiguousarray(array, dtype=np.float64)
+        case "f":
+            if np.isinf(array).any():
+                raise ValueError(f"column `{name}` contains infinity")
+            return np.ascontiguousarray(array, dtype=np.float64)
+        case "O" | "U" | "T":
+            return _objects(values if hasattr(values, "factorize") else array, name)
+    raise ValueError(f"column `{name}` holds {array.dtype}: make numbers, truths or categories of it")
+
+
+def _check_exact(whole: np.ndarray, name: Any) -> None:
+    if len(whole) and (whole.max() > EXACT or whole.min() < -EXACT):
+        raise ValueError(
+            f"column `{name}` has whole numbers beyond 2^53, which cannot be told apart as numbers: "
+            "leave it out, or make it a category"
+        )
+
+
+def _objects(values: Any, name: Any) -> Any:
+    """A column of objects: truths, numbers or texts, whichever all of them are."""
+    try:
+        if hasattr(values, "factorize"):
+            codes, held = values.factorize()
+            held = list(held)
+        else:
+            places: dict[Any, int] = {}
+            codes = [-1 if v is None or v != v else places.setdefault(v, len(places)) for v in values]
+            held = list(places)
+    except TypeError:
+        raise ValueError(f"column `{name}` holds objects that are no numbers, truths or texts") from None
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    if held and all(isinstance(value, (bool, np.bool_)) for value in held):
+        return np.array([*map(int, held), -1], dtype=np.int8)[codes]
+    if held and all(isinstance(value, (int, float, np.number)) for value in held):
+        whole = [value for value in held if isinstance(value, (int, np.integer))]
+        _check_exact(np.array(whole, dtype=object), name)
+        return np.array([*map(float, held), np.nan])[codes]
+    odd = next((value for value in held if not isinstance(value, (str, bool, int, float, np.generic))), None)
+    if odd is not None:
+        raise ValueError(f"column `{name}` holds objects, such as a {type(odd).__name__}: make texts or numbers of it")
+    return codes, [str(value) for value in held]
+
+
+def groups(sensitive: Any, known: list[str]) -> list[tuple[str, Any]]:
+    """Columns of groups, beside those of X: none for names that are columns of X already."""
+    if sensitive is None:
+        return []
+    if isinstance(sensitive, str):
+        sensitive = [sensitive]
+    if isinstance(sensitive, (list, tuple)) and sensitive and all(isinstance(name, str) for name in sensitive):
+        missing = next((name for name in sensitive if name not in known), None)
+        if missing is None:
+            return []
+        if len(set(sensitive)) < len(sensitive) or len(sensitive) > len(known):
+            sensitive = np.asarray(sensitive, dtype=object)  # A value for each row.
+        else:
+            raise ValueError(f"sensitive_features: there is no column `{missing}` in X; it has {', '.join(known)}")
+    if isinstance(sensitive, Mapping):
+        return [(str(name), column(_one(values), name)) for name, values in sensitive.items()]
+    if is_pandas(sensitive):
+        frame = sensitive.to_frame() if sensitive.ndim == 1 else sensitive
+        single = frame.shape[1] == 1
+        name = lambda given: "group" if single and given in (None, 0) else str(given)
+        return [(name(given), column(frame.iloc[:, i], given)) for i, given in enumerate(frame.columns)]
+    if hasattr(sensitive, "to_frame") and hasattr(sensitive, "to_arrow"):  # A series of polars.
+        sensitive = sensitive.alias(sensitive.name or "group").to_frame()
+    if hasattr(sensitive, "__arrow_c_stream__") and hasattr(sensitive, "columns"):
+        rows = Table.from_arrow(sensitive)
+        return [(name, back(rows, name)) for name, _ in rows.columns]
+    array = np.asarray(sensitive)
+    array = array.reshape(-1, 1) if array.ndim == 1 else array
+    if array.ndim != 2:
+        raise ValueError("sensitive_features is a column name, several, an array, a frame, or a dict of arrays")
+    names = ["group"] if array.shape[1] == 1 else [f"group{i}" for i in range(array.shape[1])]
+    return [(name, column(array[:, i], name)) for i, name in enumerate(names)]
+
+
+def back(rows: Table, name: str) -> Any:
+    """A column of a table, as one to make another table of."""
+    values, texts = rows.column(name)
+    return (values, texts) if values.dtype == np.int32 else values
+
+
+def frame(rows: Table) -> Any:
+    """A table as a frame of pandas."""
+    import pandas as pd
+
+    made = {}
+    for name, kind in rows.columns:
+        values, texts = rows.column(name)
+        if values.dtype == np.int32:
+            made[name] = pd.Categorical.from_codes(values, categories=texts)
+        elif values.dtype == np.int8:
+            missing = values < 0
+            made[name] = pd.array(values > 0, dtype="boolean") if missing.any() else values > 0
+            if missing.any():
+                made[name][missing] = pd.NA
+        else:
+            made[name] = values
+    return pd.DataFrame(made)
+
+
+def _one(values: Any) -> Any:
+    return values if hasattr(values, "dtype") and not hasattr(values, "to_arrow") else np.asarray(values)

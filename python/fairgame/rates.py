@@ -1,0 +1,248 @@
+"""Rates, groups and constraints from Python; each prints as the text of the language.
+
+>>> from fairgame import rates
+>>> rates.tpr('race == "Black"') <= rates.tpr() + 0.05
+tpr(race == "Black") <= tpr() + 0.05
+>>> rates.positive_rate(rates.each("sex")) >= 0.8 * rates.positive_rate()
+positive_rate(each sex) >= 0.8 * positive_rate()
+>>> young = rates.column("age") < 30
+>>> rates.fpr(young & (rates.column("race") == "Black")).within(0.02, of=rates.fpr())
+fpr(age < 30 and race == "Black") == fpr() within 0.02
+"""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+_KEYWORDS = {"and", "or", "not", "in", "each", "where", "within", "true", "false", "median", "quantile"}
+
+
+class _Text:
+    """Something that is its text."""
+
+    _text: str
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+class Group(_Text):
+    """A condition on rows: `&`, `|` and `~` join them."""
+
+    def __init__(self, text: str, binds: int = 3):
+        # 3: nothing can tear it apart; 2: `and` inside; 1: `or` inside.
+        self._text, self._binds = text, binds
+
+    def _within(self, binds: int) -> str:
+        return self._text if self._binds >= binds else f"({self._text})"
+
+    def __and__(self, other: Group) -> Group:
+        return Group(f"{self._within(2)} and {other._within(2)}", 2)
+
+    def __or__(self, other: Group) -> Group:
+        return Group(f"{self._within(1)} or {other._within(1)}", 1)
+
+    def __invert__(self) -> Group:
+        return Group(f"not {self._within(3)}", 3)
+
+    def __bool__(self) -> bool:
+        raise TypeError("join groups with &, | and ~, not with and, or and not; write a range as two groups joined by &")
+
+
+class Column(_Text):
+    """A column, to be compared; alone, the group of the rows where it is true."""
+
+    def __init__(self, name: str):
+        self._text = _column(name)
+
+    def __eq__(self, value: Any) -> Group:  # type: ignore[override]
+        return Group(f"{self} == {_value(value)}")
+
+    def __ne__(self, value: Any) -> Group:  # type: ignore[override]
+        return Group(f"{self} != {_value(value)}")
+
+    def __lt__(self, value: Any) -> Group:
+        return Group(f"{self} < {_value(value)}")
+
+    def __le__(self, value: Any) -> Group:
+        return Group(f"{self} <= {_value(value)}")
+
+    def __gt__(self, value: Any) -> Group:
+        return Group(f"{self} > {_value(value)}")
+
+    def __ge__(self, value: Any) -> Group:
+        return Group(f"{self} >= {_value(value)}")
+
+    __hash__ = _Text.__hash__
+
+    def isin(self, values: Iterable[Any]) -> Group:
+        """The rows whose value is one of these."""
+        return Group(f"{self} in [{', '.join(map(_value, values))}]")
+
+    def median(self) -> Quantile:
+        """The median of training rows, to compare with."""
+        return Quantile(f"median({self})")
+
+    def quantile(self, level: float) -> Quantile:
+        """A quantile of training rows, to compare with."""
+        return Quantile(f"quantile({self}, {_number(level)})")
+
+    def true(self) -> Group:
+        """The rows where a column of truths, or of 0 and 1, is true."""
+        return Group(str(self))
+
+
+class Quantile(_Text):
+    """A number that training rows give."""
+
+    def __init__(self, text: str):
+        self._text = text
+
+
+def column(name: str) -> Column:
+    """A column by its name, whatever is in it.
+
+    >>> column("hours per week") > 40
+    `hours per week` > 40
+    """
+    return Column(name)
+
+
+def each(*names: str, where: Group | str | None = None) -> Group:
+    """Every value of a column, or every combination of several, is a group of its own.
+
+    >>> positive_rate(each("sex", "race", where=column("age") >= 18))
+    positive_rate(each [sex, race] where age >= 18)
+    """
+    if not names:
+        raise ValueError("each needs the name of a column")
+    columns = ", ".join(map(_column, names))
+    text = f"each {columns}" if len(names) == 1 else f"each [{columns}]"
+    return Group(text if where is None else f"{text} where {where}")
+
+
+class Constraint(_Text):
+    """A bound on rates."""
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constraint) and self._text == other._text
+
+    __hash__ = _Text.__hash__
+
+    def __bool__(self) -> bool:
+        # `a <= b <= c` would silently be `b <= c`.
+        raise TypeError("write a chain of comparisons as text, or as two constraints")
+
+
+class Rate(_Text):
+    """A sum of rates and numbers; comparing it gives a constraint."""
+
+    def __init__(self, text: str, binds: int = 3):
+        # 3: nothing can tear it apart; 2: a product; 1: a sum.
+        self._text, self._binds = text, binds
+
+    def _within(self, binds: int) -> str:
+        return self._text if self._binds >= binds else f"({self._text})"
+
+    def __add__(self, other: Rate | float) -> Rate:
+        return Rate(f"{self._within(1)} + {_term(other, 2)}", 1)
+
+    def __radd__(self, other: float) -> Rate:
+        return Rate(f"{_number(other)} + {self._within(2)}", 1)
+
+    def __sub__(self, other: Rate | float) -> Rate:
+        return Rate(f"{self._within(1)} - {_term(other, 2)}", 1)
+
+    def __rsub__(self, other: float) -> Rate:
+        return Rate(f"{_number(other)} - {self._within(2)}", 1)
+
+    def __mul__(self, other: float) -> Rate:
+        return Rate(f"{_number(other)} * {self._within(3)}", 2)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Rate | float) -> Rate:
+        return Rate(f"{self._within(2)} / {_term(other, 3)}", 2)
+
+    def __neg__(self) -> Rate:
+        return Rate(f"-{self._within(3)}", 2)
+
+    def __le__(self, other: Rate | float) -> Constraint:
+        return Constraint(f"{self} <= {_term(other, 1)}")
+
+    def __ge__(self, other: Rate | float) -> Constraint:
+        return Constraint(f"{self} >= {_term(other, 1)}")
+
+    def within(self, slack: float, *, of: Rate | float) -> Constraint:
+        """That it is at most `slack` away from `of`."""
+        return Constraint(f"{self} == {_term(of, 1)} within {_number(slack)}")
+
+
+def _term(term: Rate | float, binds: int) -> str:
+    return term._within(binds) if isinstance(term, Rate) else _number(term)
+
+
+def _number(number: Any) -> str:
+    if isinstance(number, numbers.Real) and not isinstance(number, bool) and abs(float(number)) < float("inf"):
+        return repr(int(number) if isinstance(number, numbers.Integral) else float(number))
+    raise TypeError(f"{number!r} is no rate and no finite number")
+
+
+def _column(name: str) -> str:
+    """The name as the language writes it."""
+    if re.fullmatch(r"[^\W\d][\w.]*", name) and name not in _KEYWORDS:
+        return name
+    return "`" + _escaped(name, "`") + "`"
+
+
+def _value(value: Any) -> str:
+    """A value of a column as the language writes it."""
+    if isinstance(value, str):
+        return '"' + _escaped(value, '"') + '"'
+    if isinstance(value, Quantile):
+        return str(value)
+    if type(value).__name__ in ("bool", "bool_"):
+        return "true" if value else "false"
+    return _number(value)
+
+
+def _escaped(text: str, quote: str) -> str:
+    return text.replace("\\", "\\\\").replace(quote, "\\" + quote)
+
+
+def _rate(name: str, of: str) -> Callable[..., Rate]:
+    def rate(group: Group | Column | str = "") -> Rate:
+        return Rate(f"{name}({group})")
+
+    rate.__name__ = rate.__qualname__ = name
+    rate.__doc__ = f"The share {of}; of everyone, or of a group: a condition, or `each column`."
+    return rate
+
+
+error = _rate("error", "that is decided wrongly")
+accuracy = _rate("accuracy", "that is decided rightly")
+positive_rate = _rate("positive_rate", "that is decided positive")
+negative_rate = _rate("negative_rate", "that is decided negative")
+tpr = _rate("tpr", "of the positive rows that is decided positive")
+recall = _rate("recall", "of the positive rows that is decided positive")
+fnr = _rate("fnr", "of the positive rows that is decided negative")
+fpr = _rate("fpr", "of the negative rows that is decided positive")
+tnr = _rate("tnr", "of the negative rows that is decided negative")
+precision = _rate("precision", "of the rows decided positive that is positive")
+f1 = _rate("f1", "that is the harmonic mean of precision and recall")
+
+
+def churn(old: Group | Column | str, group: Group | Column | str = "") -> Rate:
+    """The share decided otherwise than `old`, a column of decisions or a condition, says."""
+    return Rate(f"churn({old}{f', {group}' if str(group) else ''})")
