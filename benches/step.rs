@@ -132,6 +132,7 @@ fn main() {
     let samples = |bound: &Bound| -> [Sample<'static>; 2] {
         [0, 1].map(|half| Sample {
             features: &features[half],
+            among: None,
             compiled: leak(bound.compile(&tables[half], None).expect("it compiles")),
             weights: None,
             model,

@@ -16,6 +16,9 @@ import numpy as np
 
 from . import _fairgame, rates
 from ._estimator import DecisionDistribution, FairGameClassifier, FairGameWarning
+from ._estimator import dumped as _dumped
+from ._estimator import listed as _listed
+from ._estimator import threads as _threads
 from ._evaluation import Evaluation
 from ._fairgame import Table, __version__
 from ._progress import Bar as _Bar
@@ -44,7 +47,7 @@ def train(
     data: Any,
     *,
     validation: Any = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
     verbose: int | str = "auto",
 ) -> FairGameClassifier:
     """Trains by a policy on a table that has the label and the groups: what `fairgame train` does.
@@ -63,11 +66,11 @@ def train(
         policy = _policy_file(policy)
     val = None if validation is None else _table(validation)
     with _Bar(verbose) as progress:
-        classifier, result = _fairgame.train(json.dumps(_plain(policy)), _table(data), val, n_jobs, progress)
+        classifier, result = _fairgame.train(_dumped(policy), _table(data), val, _threads(n_jobs), progress)
     return FairGameClassifier._of(classifier, result=json.loads(result))
 
 
-def load(path: str | os.PathLike, *, classes: Iterable[Any] = (False, True)) -> FairGameClassifier:
+def load(path: str | os.PathLike, *, classes: Iterable[Any] | None = None) -> FairGameClassifier:
     """Reads a model file, of Python or of the command line; see `FairGameClassifier.load`."""
     return FairGameClassifier.load(path, classes=classes)
 
@@ -88,9 +91,11 @@ def dataset(name: str) -> Any:
 
 
 def evaluate(
-    classifier: FairGameClassifier, data: Any, *, sample_weight: Any = None, confidence: float = 0.95
+    classifier: FairGameClassifier | str | os.PathLike, data: Any, *, sample_weight: Any = None, confidence: float = 0.95
 ) -> Evaluation:
-    """What a classifier comes to on a table that has the label and the groups: what `fairgame evaluate` does."""
+    """What a classifier, or the one of a model file, comes to on a table that has the label and the groups: what `fairgame evaluate` does."""
+    if isinstance(classifier, (str, os.PathLike)):
+        classifier = load(classifier)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     found, notes = classifier._classifier.evaluate(_table(data), weight, confidence)
     return Evaluation(json.loads(found), notes)
@@ -114,21 +119,12 @@ def audit(
     >>> found.verdict
     'met'
     """
-    if isinstance(constraints, str):
-        raise ValueError("constraints is a list of texts; this is one text")
-    policy = {"label": str(label), "objective": str(objective), "constraints": [str(one) for one in constraints]}
+    policy = {"label": str(label), "objective": str(objective), "constraints": _listed(constraints)}
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     chances = np.asarray(predictions, dtype=np.float64)
-    return Evaluation(json.loads(_fairgame.audit(json.dumps(policy), _table(data), chances, weight, confidence)))
-
-
-def _plain(policy: Any) -> Any:
-    """A policy with rates as their texts."""
-    if isinstance(policy, Mapping):
-        return {key: _plain(value) for key, value in policy.items()}
-    if isinstance(policy, (list, tuple)):
-        return [_plain(value) for value in policy]
-    return str(policy) if isinstance(policy, rates._Text) else policy
+    if chances.ndim != 1:
+        raise ValueError(f"predictions are one number a row, and not of shape {chances.shape}")
+    return Evaluation(json.loads(_fairgame.audit(_dumped(policy), _table(data), chances, weight, confidence)))
 
 
 def _policy_file(path: str | os.PathLike) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import numbers
 import os
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -23,11 +25,8 @@ from sklearn.utils.validation import (
 from . import _fairgame
 from ._evaluation import Evaluation
 from ._progress import Bar
-from ._table import array_names, column, groups, is_columns, is_frame, table
-from .rates import _column, _value
-
-WEIGHT = "__weight__"
-
+from ._table import array_names, back, column, groups, is_columns, is_frame, same, table
+from .rates import Constraint, _column, _value
 
 class FairGameWarning(UserWarning):
     """What to know before trusting a classifier or a verdict."""
@@ -79,13 +78,15 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     constraints_ : list of str
         The constraints one by one, without chains and without `each`.
     multipliers_ : dict
-        What the constraint player played on average, by constraint.
+        What the constraint player played on average, by constraint; not of a model that was read from a file.
     mixture_ : list of dict
         The weight and the turn of each model that is mixed.
     iterates_ : list of dict
         The turns that were kept, with their objective, worst violation and multipliers.
     evaluations_ : dict of Evaluation
         What it comes to on the rows of "train" and "val" (and "test", if the policy keeps some).
+    notices_ : list of str
+        What preparing the rows found worth telling.
     warnings_ : list of str
         What to know before trusting the classifier; each is also a `FairGameWarning`.
     n_iter_ : int
@@ -149,22 +150,26 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
             (X, y), (X, y, sensitive_features) or (X, y, sensitive_features, sample_weight): rows to enforce the
             constraints on, in place of a part of X.
         """
-        self.__dict__.pop("_loaded", None)
-        rows = self._rows(X, y, sensitive_features, sample_weight, reset=True)
+        # What an earlier fit left is not to be mixed with what this one makes.
+        for name in ("_loaded", "_classifier", "feature_names_in_", "n_features_in_"):
+            self.__dict__.pop(name, None)
+        rows, weights = self._rows(X, y, sensitive_features, sample_weight, reset=True)
+        rows = _weighted(rows, self._weight, weights)
         val = None
         if validation is not None:
-            given = tuple(validation)
-            if not 2 <= len(given) <= 4:
-                raise ValueError("validation is (X, y), with sensitive_features and sample_weight after them")
-            given += (None,) * (4 - len(given))
+            if self.datasets == "one":
+                raise ValueError('validation is of no use with datasets="one"')
+            given = _parts(validation, "validation")
             if (given[3] is None) != (sample_weight is None):
                 raise ValueError("give a sample_weight for the rows of training and of validation, or for neither")
-            val = self._rows(*given, reset=False)
+            val, weights = self._rows(*given, reset=False)
+            val = _weighted(val, self._weight, weights)
         policy = self._policy(sample_weight is not None)
-        with Bar(self.verbose) as progress:
-            self._classifier, result = _fairgame.train(
-                json.dumps(policy), rows, val, threads=_threads(self.n_jobs), progress=progress
+        with Bar(self.verbose) as progress, _explained():
+            classifier, result = _fairgame.train(
+                dumped(policy), rows, val, threads=threads(self.n_jobs), progress=progress
             )
+        self._classifier = classifier.with_labels(dumped(self.classes_.tolist()))
         self._describe(json.loads(result))
         for warning in self.warnings_:
             warnings.warn(warning, FairGameWarning, stacklevel=2)
@@ -178,7 +183,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if keys is not None:
-            keys = _fairgame.Table.from_columns([("key", column(np.asarray(keys), "keys"))])
+            keys = column_or_1d(keys)
+            keys = _fairgame.Table.from_columns([("key", column(keys, "keys"))])
         decided, _, _ = self._classifier.predict(self._features(X), keys)
         return self.classes_[decided.astype(int)]
 
@@ -206,15 +212,17 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     def evaluate(self, X, y, *, sensitive_features=None, sample_weight=None, confidence=0.95) -> Evaluation:
         """Rates and constraints with confidence intervals, and whether each constraint is met."""
         check_is_fitted(self)
-        rows = self._rows(X, y, sensitive_features, sample_weight, reset=False)
-        weight = None if sample_weight is None else _weights(sample_weight, rows.rows)
-        found, notes = self._classifier.evaluate(rows, weight, confidence)
+        rows, weight = self._rows(X, y, sensitive_features, sample_weight, reset=False)
+        with _explained():
+            found, notes = self._classifier.evaluate(rows, weight, confidence)
         for note in notes:
             warnings.warn(note, FairGameWarning, stacklevel=2)
         return Evaluation(json.loads(found), notes)
 
-    def report(self, path: str | os.PathLike | None = None, *, test: tuple | None = None, name: str = "model") -> str:
-        """The page about the classifier as HTML; written to `path`, if that is given.
+    def report(
+        self, path: str | os.PathLike | None = None, *, test: tuple | None = None, name: str = "model"
+    ) -> str | None:
+        """Writes the page about the classifier to `path`; without one, gives it as a text of HTML.
 
         With `test`, which is (X, y), (X, y, sensitive_features) or with sample_weight after these, it says how the
         classifier does on these rows; otherwise it can only speak of those that it was made from.
@@ -222,13 +230,13 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = weight = None
         if test is not None:
-            given = tuple(test) + (None,) * (4 - len(test))
-            rows = self._rows(*given, reset=False)
-            weight = None if given[3] is None else _weights(given[3], rows.rows)
-        page = self._classifier.report(name, rows, weight)
-        if path is not None:
-            _write(path, page)
-        return page
+            rows, weight = self._rows(*_parts(test, "test"), reset=False)
+        with _explained():
+            page = self._classifier.report(name, rows, weight)
+        if path is None:
+            return page
+        _write(path, page)
+        return None
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the model file, which the command line reads too."""
@@ -236,23 +244,33 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self._classifier.save(os.fspath(path))
 
     @classmethod
-    def load(cls, path: str | os.PathLike, *, classes: Iterable[Any] = (False, True)) -> FairGameClassifier:
+    def load(cls, path: str | os.PathLike, *, classes: Iterable[Any] | None = None) -> FairGameClassifier:
         """Reads a model file, of Python or of the command line.
 
-        A file says what makes a row positive, and no labels: give the negative and the positive one as `classes`.
+        One of the command line says what makes a row positive, and not what the labels are called: give the negative
+        and the positive one as `classes`, or decisions are False and True.
         """
         return cls._of(_fairgame.Classifier.load(os.fspath(path)), classes)
 
     @classmethod
-    def _of(cls, classifier: Any, classes: Iterable[Any] = (False, True), result: Any = None) -> FairGameClassifier:
+    def _of(cls, classifier: Any, classes: Iterable[Any] | None = None, result: Any = None) -> FairGameClassifier:
         made = cls()
         made._classifier = classifier
-        made.classes_ = np.array(list(classes))
-        if len(made.classes_) != 2:
-            raise ValueError("classes are two labels: the negative one, then the positive one")
         made._loaded = True
         made._describe(result)
-        return made
+        if classes is not None:
+            made.classes_ = np.array(list(classes))
+            made._known = True
+        if len(made.classes_) != 2:
+            raise ValueError("classes are two labels: the negative one, then the positive one")
+        negative = f"{_column(made._target or '')} == {_value(made.classes_.tolist()[0])}"
+        if negative == made._label:
+            raise ValueError(f"a row is positive where `{made._label}`: the positive label is the second of classes")
+        # So that a clone of it is trained alike.
+        policy = json.loads(classifier.describe())["settings"]
+        own = ("constraints", "objective", "model", "algorithm", "datasets", "selection")
+        more = {key: policy[key] for key in ("surrogate", "region", "keep", "early_stop") if policy.get(key) is not None}
+        return made.set_params(**{key: policy[key] for key in own}, random_state=policy["seed"], settings=more)
 
     # How it works.
 
@@ -261,12 +279,12 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         taken = {"label", "weight", "objective", "constraints", "model", "algorithm", "datasets", "selection", "seed"}
         if clash := sorted(taken & set(more)):
             raise ValueError(f"settings: `{clash[0]}` is an argument of its own")
-        encoder = dict(more.pop("encoder", {}))
+        encoder = dict(more.pop("encoder", None) or {})
         encoder["ignore"] = [*encoder.get("ignore", []), *self._groups]
         policy = {
             "label": self._label,
             "objective": str(self.objective),
-            "constraints": [str(one) for one in _listed(self.constraints)],
+            "constraints": listed(self.constraints),
             "model": self.model,
             "algorithm": self.algorithm,
             "datasets": {"two": {}} if self.datasets == "two" else self.datasets,
@@ -276,7 +294,7 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
             **more,
         }
         if weighted:
-            policy["weight"] = WEIGHT
+            policy["weight"] = self._weight
         return policy
 
     def _describe(self, result: Any) -> None:
@@ -292,60 +310,77 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         if "_loaded" in self.__dict__:
             columns = known["label_columns"]
             self._label, self._target, self._groups = known["label"], columns[0] if len(columns) == 1 else None, []
+            self._known = known["labels"] is not None
+            self.classes_ = np.array(known["labels"] or [False, True])
         if result is not None:
             self.notices_ = result["notices"]
-            self.multipliers_ = dict(zip(self.constraints_, result["multipliers"]))
+            self.multipliers_ = dict.fromkeys(self.constraints_, 0.0)
+            for constraint, multiplier in zip(self.constraints_, result["multipliers"]):
+                self.multipliers_[constraint] += multiplier
 
     def _rows(self, X, y, sensitive, weight, *, reset: bool):
-        """Features, groups, label and weights as one table."""
+        """Features, groups and label as one table, and its weights."""
         name = getattr(y, "name", None)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X, y = self._validated(X, y, reset=reset)
-        rows = table(X, self._names(X))
+        rows = self._table(X, reset=reset)
+        more = groups(sensitive, rows)
         known = [name for name, _ in rows.columns]
-        more = groups(sensitive, known)
         if reset:
             self._groups = [name for name, _ in more]
-            self._target = _free(name if isinstance(name, str) and name else "label", [*known, *self._groups])
+            self._target = name if isinstance(name, str) and name else _free("label", [*known, *self._groups])
+            self._weight = _free("weight", [*known, *self._groups, self._target])
             self._label = _condition(self._target, self.classes_[1])
         if self._target is None:
             raise ValueError(f"the label `{self._label}` is of several columns: use fairgame.evaluate")
-        more.append((self._target, column(y, "y")))
-        if weight is not None:
-            more.append((WEIGHT, _weights(weight, rows.rows)))
+        if self._target not in known:
+            more.append((self._target, column(y, "y")))
+        elif not same(column(y, "y"), back(rows, self._target)):
+            raise ValueError(f"y is called `{self._target}`, and so is a column of X that has other values: rename one")
         for name, values in more:
             length = len(values[0] if isinstance(values, tuple) else values)
             if length != rows.rows:
                 raise ValueError(f"column `{name}` has {length} values for {rows.rows} rows of X")
-        return rows.beside(_fairgame.Table.from_columns(more))
+        whole = rows.beside(_fairgame.Table.from_columns(more)) if more else rows
+        return whole, _weights(weight, rows.rows)
 
     def _features(self, X):
         X, _ = self._validated(X, None, reset=False)
-        return table(X, self._names(X))
+        return self._table(X, reset=False)
 
-    def _names(self, X) -> list[str] | None:
-        if is_frame(X):
-            return None
-        if getattr(self, "feature_names_in_", None) is not None:
-            return [str(name) for name in self.feature_names_in_]
-        return array_names(X.shape[1])
+    def _table(self, X, *, reset: bool):
+        """X with the names of the columns that were fitted."""
+        if reset:
+            rows = table(X)
+            self._columns = [name for name, _ in rows.columns]
+            self._named = is_frame(X)
+            self.n_features_in_ = len(self._columns)
+            return rows
+        if not is_frame(X):
+            names = getattr(self, "_columns", None)
+            return table(X, names if names is not None and len(names) == X.shape[1] else array_names(X.shape[1]))
+        rows = table(X)
+        if getattr(self, "_named", True) or len(rows.columns) != len(self._columns):
+            return rows
+        # Fitted on an array, of which the columns are known by their places.
+        return _fairgame.Table.from_columns(
+            [(new, back(rows, name)) for new, (name, _) in zip(self._columns, rows.columns)]
+        )
 
     def _validated(self, X, y, *, reset: bool):
-        if y is None and reset:
-            raise ValueError("FairGameClassifier requires y to be passed, but the target y is None")
         if y is not None:
-            y = column_or_1d(y, warn=True)
-            if y.dtype.kind == "f" and np.isnan(y).any() or y.dtype.kind == "O" and any(v is None or v != v for v in y):
-                raise ValueError("Input y contains NaN: every row needs a label")
-        if is_columns(X):
+            y = _labels(y)
+        bare = is_frame(X) and not hasattr(X, "shape") and not isinstance(X, _fairgame.Table)
+        if bare or is_columns(X) or isinstance(X, (str, os.PathLike)):
             X = table(X)
         if is_frame(X):
             if "_loaded" not in self.__dict__ and not isinstance(X, _fairgame.Table):
                 validate_data(self, X, reset=reset, skip_check_array=True)
         else:
-            check = validate_data if "_loaded" not in self.__dict__ else _checked
-            X = check(
-                self, X, reset=reset, accept_sparse=["csr", "csc"], ensure_all_finite="allow-nan", dtype=np.float64
-            )
+            how = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan", "dtype": np.float64}
+            loaded = "_loaded" in self.__dict__
+            X = check_array(X, **how) if loaded else validate_data(self, X, reset=reset, **how)
             if np.isinf(X.data if hasattr(X, "tocsc") else X).any():
                 raise ValueError("Input X contains infinity")
         if y is None:
@@ -358,12 +393,20 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
             self.classes_ = np.unique(y)
             if len(self.classes_) < 2:
-                raise ValueError(f"y has one class only, {self.classes_[0]!r}: there is nothing to learn")
-        elif "_loaded" not in self.__dict__:
+                raise ValueError(f"y has one class only, {self.classes_.tolist()[0]!r}: there is nothing to learn")
+        elif "_loaded" not in self.__dict__ or self._known:
             unknown = set(np.unique(y).tolist()) - set(self.classes_.tolist())
             if unknown:
-                raise ValueError(f"y has labels that training had not: {', '.join(sorted(map(str, unknown)))}")
+                raise ValueError(
+                    f"y has labels that training had not: {', '.join(sorted(map(str, unknown)))}; "
+                    f"it had {self.classes_[0]} and {self.classes_[1]}"
+                )
+            # 1 and True are equal, but columns of them are not of one kind.
+            y = self.classes_[(y == self.classes_[1]).astype(int)]
         return X, y
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_classifier")
 
     def __getstate__(self):
         state = super().__getstate__().copy()
@@ -384,16 +427,38 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _checked(_, X, *, reset, **how):
-    from sklearn.utils import check_array
+@contextlib.contextmanager
+def _explained():
+    """A column that is missing may be a group that was not given."""
+    try:
+        yield
+    except ValueError as error:
+        if "there is no column" not in str(error):
+            raise
+        more = "groups that are no columns of X are given as sensitive_features; an array of them is the column `group`"
+        raise ValueError(f"{error}\n  help: {more}") from None
 
-    return check_array(X, **how)
+
+def listed(constraints: Any) -> list[str]:
+    """Constraints as their texts."""
+    if isinstance(constraints, (str, bytes, Constraint)) or not isinstance(constraints, Iterable):
+        raise ValueError(f"constraints is a list of texts or of constraints; this is {constraints!r}")
+    return [str(one) for one in constraints]
 
 
-def _listed(constraints: Any) -> list[Any]:
-    if isinstance(constraints, (str, bytes)):
-        raise ValueError("constraints is a list of texts; this is one text")
-    return list(constraints)
+def dumped(policy: Any) -> str:
+    """JSON, also of numpy's numbers and of rates."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, (np.generic, np.ndarray)):
+            return value.tolist()
+        if isinstance(value, Mapping):
+            return dict(value)
+        if hasattr(value, "_text"):
+            return str(value)
+        raise ValueError(f"settings: {value!r} is no number, text, list or dict")
+
+    return json.dumps(policy, default=plain)
 
 
 def _seed(random_state: Any) -> int:
@@ -403,18 +468,51 @@ def _seed(random_state: Any) -> int:
         if random_state < 0:
             raise ValueError(f"a random_state of {random_state}: give one of at least 0")
         return int(random_state)
-    draw = random_state.integers if hasattr(random_state, "integers") else random_state.randint
-    return int(draw(2**31 - 1))
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(2**31 - 1))
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _threads(n_jobs: int | None) -> int:
+def threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
-    return os.cpu_count() or 1 if n_jobs < 0 else max(1, n_jobs)
+    if n_jobs == 0:
+        raise ValueError("n_jobs is a number of threads, or -1 for all, and not 0")
+    return os.cpu_count() or 1 if n_jobs < 0 else int(n_jobs)
 
 
-def _weights(weight: Any, rows: int) -> np.ndarray:
+def _parts(given: Any, name: str) -> tuple:
+    if not isinstance(given, (tuple, list)) or not 2 <= len(given) <= 4:
+        raise ValueError(f"{name} is (X, y), with sensitive_features and sample_weight after them")
+    return tuple(given) + (None,) * (4 - len(given))
+
+
+def _labels(y: Any) -> np.ndarray:
+    """Labels as an array of one kind, of which none is missing."""
+    missing = getattr(y, "isna", None) or getattr(y, "is_null", None)
+    if missing is not None and np.asarray(missing()).any():
+        raise ValueError("Input y contains NaN: every row needs a label")
+    if hasattr(y, "to_list") or getattr(getattr(y, "dtype", None), "kind", "") == "O":
+        held = y.to_list() if hasattr(y, "to_list") else np.ravel(y).tolist()
+        if any(label is None or label != label for label in held):
+            raise ValueError("Input y contains NaN: every row needs a label")
+        kinds = {type(label) for label in held}
+        y = np.array(held) if len(kinds) == 1 else y
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError("Input y contains NaN: every row needs a label")
+    return y
+
+
+def _weights(weight: Any, rows: int) -> np.ndarray | None:
+    if weight is None:
+        return None
     return _check_sample_weight(weight, np.zeros((rows, 1)), dtype=np.float64, ensure_non_negative=True)
+
+
+def _weighted(rows: Any, name: str, weights: np.ndarray | None) -> Any:
+    """Rows with their weights as a column."""
+    return rows if weights is None else rows.beside(_fairgame.Table.from_columns([(name, weights)]))
 
 
 def _free(name: str, taken: list[str]) -> str:

@@ -15,7 +15,7 @@ class Bar:
         elif isinstance(verbose, str):
             raise ValueError(f'verbose is a number or "auto", not {verbose!r}')
         else:
-            self._shows, self._after = verbose > 0, 0.0
+            self._shows, self._after = bool(verbose), 0.0
         self._start, self._shown = time.monotonic(), -1
 
     def __call__(self, turn: int, turns: int) -> None:

@@ -38,7 +38,7 @@ def table(X: Any, names: list[str] | None = None) -> Table:
         frame = X.to_frame() if X.ndim == 1 else X
         return Table.from_columns([(str(name), column(frame.iloc[:, i], name)) for i, name in enumerate(frame.columns)])
     if hasattr(X, "__arrow_c_stream__"):
-        return Table.from_arrow(X)
+        return Table.from_arrow(_without_nulls(X))
     if is_columns(X):
         return Table.from_columns([(str(name), column(_one(values), name)) for name, values in X.items()])
     if hasattr(X, "tocsc"):
@@ -52,6 +52,16 @@ def table(X: Any, names: list[str] | None = None) -> Table:
     return Table.from_columns([(name, column(take(i), name)) for i, name in enumerate(names)])
 
 
+def _without_nulls(X: Any) -> Any:
+    """A frame of polars without columns of its type Null, which Arrow's interface does not take from it."""
+    if type(X).__module__.partition(".")[0] != "polars" or not hasattr(X, "schema"):
+        return X
+    import polars as pl
+
+    empty = [name for name, kind in X.schema.items() if kind == pl.Null]
+    return X.with_columns(pl.col(empty).cast(pl.String)) if empty else X
+
+
 def array_names(count: int) -> list[str]:
     """What the columns of an array are called."""
     return [f"x{i}" for i in range(count)]
@@ -61,12 +71,12 @@ def column(values: Any, name: Any = "") -> Any:
     """A column as the library takes it: float64, int8 for truths, or codes with their texts."""
     kind = str(getattr(values, "dtype", ""))
     if kind == "category":
-        codes = np.ascontiguousarray(values.cat.codes.to_numpy(), dtype=np.int32)
-        return codes, [str(text) for text in values.cat.categories]
+        values = getattr(values, "cat", values)
+        return np.ascontiguousarray(np.asarray(values.codes), dtype=np.int32), [_text(one) for one in values.categories]
     if kind == "boolean":
         return values.to_numpy(dtype=np.int8, na_value=-1)
     if kind.startswith(("Int", "UInt", "Float")):
-        _check_exact(values[values.notna()].to_numpy() if kind[0] != "F" else np.empty(0), name)
+        _check_exact(values[~values.isna()].to_numpy() if kind[0] != "F" else np.empty(0), name)
         return np.ascontiguousarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     match array.dtype.kind:
@@ -114,11 +124,39 @@ def _objects(values: Any, name: Any) -> Any:
     odd = next((value for value in held if not isinstance(value, (str, bool, int, float, np.generic))), None)
     if odd is not None:
         raise ValueError(f"column `{name}` holds objects, such as a {type(odd).__name__}: make texts or numbers of it")
-    return codes, [str(value) for value in held]
+    return codes, [_text(value) for value in held]
 
 
-def groups(sensitive: Any, known: list[str]) -> list[tuple[str, Any]]:
-    """Columns of groups, beside those of X: none for names that are columns of X already."""
+def _text(value: Any) -> str:
+    """A value as the text of a category: whole numbers and truths as the language writes them."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def groups(sensitive: Any, rows: Table) -> list[tuple[str, Any]]:
+    """Columns of groups, beside those of X: none for columns that X has already."""
+    known = [name for name, _ in rows.columns]
+    found = []
+    for name, values in _groups(sensitive, known):
+        if name not in known:
+            found.append((name, values))
+        elif not same(values, back(rows, name)):
+            raise ValueError(f"sensitive_features has a column `{name}` that X has too, with other values: rename one")
+    return found
+
+
+def same(a: Any, b: Any) -> bool:
+    values = lambda c: [c[1][code] if code >= 0 else None for code in c[0]] if isinstance(c, tuple) else c
+    a, b = values(a), values(b)
+    if isinstance(a, list) or isinstance(b, list):
+        return list(a) == list(b)
+    return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+
+
+def _groups(sensitive: Any, known: list[str]) -> list[tuple[str, Any]]:
     if sensitive is None:
         return []
     if isinstance(sensitive, str):
@@ -141,7 +179,7 @@ def groups(sensitive: Any, known: list[str]) -> list[tuple[str, Any]]:
     if hasattr(sensitive, "to_frame") and hasattr(sensitive, "to_arrow"):  # A series of polars.
         sensitive = sensitive.alias(sensitive.name or "group").to_frame()
     if hasattr(sensitive, "__arrow_c_stream__") and hasattr(sensitive, "columns"):
-        rows = Table.from_arrow(sensitive)
+        rows = table(sensitive)
         return [(name, back(rows, name)) for name, _ in rows.columns]
     array = np.asarray(sensitive)
     array = array.reshape(-1, 1) if array.ndim == 1 else array
@@ -177,4 +215,5 @@ def frame(rows: Table) -> Any:
 
 
 def _one(values: Any) -> Any:
-    return values if hasattr(values, "dtype") and not hasattr(values, "to_arrow") else np.asarray(values)
+    own = hasattr(values, "dtype") and not hasattr(values, "to_arrow")
+    return values if own else np.asarray(values)

@@ -5,6 +5,7 @@ Each function draws on `ax`, or on a figure of its own, and returns the axes.
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from ._estimator import FairGameClassifier
@@ -22,7 +23,9 @@ def trade_off(classifier: FairGameClassifier, ax: Any = None) -> Any:
         raise ValueError("there is no trade-off to draw: the classifier has no constraints, or remembers no training")
     turns = [one["turn"] for one in classifier.iterates_]
     objectives, worst = [one["objective"] for one in moments], [one["worst"] for one in moments]
-    kept = ax.scatter(worst, objectives, c=turns, cmap="Blues", s=24, edgecolors="#55607a", linewidths=0.5)
+    kept = ax.scatter(
+        worst, objectives, c=turns, cmap="Blues", s=24, edgecolors="#55607a", linewidths=0.5, label="kept models"
+    )
     ax.figure.colorbar(kept, ax=ax, label="turn")
     mixed = {one["turn"]: one["weight"] for one in classifier.mixture_}
     chosen = [(w, o, mixed[t]) for w, o, t in zip(worst, objectives, turns) if t in mixed]
@@ -35,36 +38,48 @@ def trade_off(classifier: FairGameClassifier, ax: Any = None) -> Any:
         ax.plot(*point, "*", color="#b3541e", markersize=14, label="the mixture")
     ax.legend(frameon=False)
     ax.axvline(0.0, color="#333333", linewidth=0.8)
-    ax.set_xlabel("worst violation, where constraints are enforced")
+    ax.xaxis.set_major_locator(_few_ticks())
+    ax.set_xlabel("worst violation where constraints are enforced: met left of 0")
     ax.set_ylabel("objective, on training rows")
     return ax
 
 
 def constraints(evaluation: Evaluation, ax: Any = None) -> Any:
     """The loss of each constraint with its interval: met where all of it is left of 0."""
-    if not evaluation.constraints:
+    if not isinstance(evaluation, Evaluation):
+        raise ValueError("give an evaluation: plot.constraints(model.evaluate(X, y))")
+    shown = evaluation.constraints
+    if not shown:
         raise ValueError("there are no constraints to draw")
-    ax = ax if ax is not None else _axes(7, 1.2 + 0.35 * len(evaluation.constraints))
-    for place, one in enumerate(evaluation.constraints):
+    names = [textwrap.fill(one["name"], 44) for one in shown]
+    ax = ax if ax is not None else _axes(9, 1.1 + 0.22 * sum(1 + name.count("\n") for name in names) + 0.2 * len(names))
+    for place, one in enumerate(shown):
+        colour, beside = COLOURS[one["verdict"]], ax.get_yaxis_transform()
+        ax.text(1.02, place, one["verdict"], color=colour, va="center", transform=beside)
         if one["value"] is None:
-            ax.text(0.0, place, str(one["reason"]), va="center", fontsize="small")
+            ax.text(0.5, place, str(one["reason"]), ha="center", va="center", transform=beside, fontsize="small")
             continue
-        colour = COLOURS[one["verdict"]]
         ax.plot([one["low"], one["high"]], [place, place], color=colour, linewidth=2)
         ax.plot([one["value"]], [place], MARKERS[one["verdict"]], color=colour)
     ax.axvline(0.0, color="#333333", linewidth=0.8)
-    ax.set_yticks(range(len(evaluation.constraints)), [one["name"] for one in evaluation.constraints])
-    ax.invert_yaxis()
-    ax.set_xlabel(f"loss, with intervals at {100 * evaluation.confidence:g} % together: met at 0 or less")
-    handles = [ax.plot([], [], MARKERS[name], color=colour, label=name)[0] for name, colour in COLOURS.items()]
-    ax.legend(handles=handles, frameon=False, loc="best")
+    ax.margins(x=0.08)
+    ax.set_ylim(len(shown) - 0.5, -0.5)
+    ax.set_yticks(range(len(shown)), names)
+    ax.xaxis.set_major_locator(_few_ticks())
+    ax.set_xlabel(f"loss, met at 0 or less; intervals at {100 * evaluation.confidence:g} %, together")
     return ax
+
+
+def _few_ticks() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(5)
 
 
 def _axes(width: float, height: float) -> Any:
     try:
         from matplotlib import pyplot
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("figures need matplotlib: pip install 'fairgame[plot]'") from None
+        raise ModuleNotFoundError("figures need matplotlib: pip install matplotlib") from None
     _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
     return ax

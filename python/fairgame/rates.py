@@ -45,10 +45,10 @@ class Group(_Text):
         return self._text if self._binds >= binds else f"({self._text})"
 
     def __and__(self, other: Group) -> Group:
-        return Group(f"{self._within(2)} and {other._within(2)}", 2)
+        return Group(f"{self._within(2)} and {_group(other)._within(2)}", 2)
 
     def __or__(self, other: Group) -> Group:
-        return Group(f"{self._within(1)} or {other._within(1)}", 1)
+        return Group(f"{self._within(1)} or {_group(other)._within(1)}", 1)
 
     def __invert__(self) -> Group:
         return Group(f"not {self._within(3)}", 3)
@@ -57,11 +57,11 @@ class Group(_Text):
         raise TypeError("join groups with &, | and ~, not with and, or and not; write a range as two groups joined by &")
 
 
-class Column(_Text):
+class Column(Group):
     """A column, to be compared; alone, the group of the rows where it is true."""
 
     def __init__(self, name: str):
-        self._text = _column(name)
+        super().__init__(_column(name))
 
     def __eq__(self, value: Any) -> Group:  # type: ignore[override]
         return Group(f"{self} == {_value(value)}")
@@ -95,9 +95,11 @@ class Column(_Text):
         """A quantile of training rows, to compare with."""
         return Quantile(f"quantile({self}, {_number(level)})")
 
-    def true(self) -> Group:
-        """The rows where a column of truths, or of 0 and 1, is true."""
-        return Group(str(self))
+
+def _group(group: Any) -> Group:
+    if isinstance(group, Group):
+        return group
+    raise TypeError(f"{group!r} is no group: compare a column, as in rates.column('age') < 30")
 
 
 class Quantile(_Text):
@@ -183,6 +185,11 @@ class Rate(_Text):
 
     def __ge__(self, other: Rate | float) -> Constraint:
         return Constraint(f"{self} >= {_term(other, 1)}")
+
+    def __eq__(self, other: object) -> Any:
+        raise TypeError("rates are equal within something: write rate.within(0.01, of=other)")
+
+    __hash__ = _Text.__hash__
 
     def within(self, slack: float, *, of: Rate | float) -> Constraint:
         """That it is at most `slack` away from `of`."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 
 import matplotlib
 import numpy as np
@@ -15,6 +16,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import fairgame
 from fairgame import FairGameClassifier, rates
@@ -55,8 +58,79 @@ def test_any_frame_is_the_same_data(people):
     fit = lambda X, **more: FairGameClassifier([RULE], algorithm=FEW, **more).fit(X, y, sensitive_features=group)
     wanted = fit(pandas).decision_function(pandas)
     arrow = pa.Table.from_pandas(pandas)
-    for frame in (pl.from_pandas(pandas), arrow, pandas.convert_dtypes()):
+    for frame in (pl.from_pandas(pandas), arrow, pandas.convert_dtypes(), dict(pandas)):
         assert np.array_equal(fit(frame).decision_function(frame), wanted), type(frame)
+
+
+def test_missing_values_and_categories_of_every_kind(people):
+    pandas, y, _ = frames(people)
+    gaps = np.arange(len(y)) % 7 == 0
+    pandas["city"] = pandas["city"].mask(gaps)
+    pandas["member"] = pandas["member"].astype("boolean").mask(gaps)
+    pandas["skill"] = pandas["skill"].mask(gaps)
+    wanted = FairGameClassifier(algorithm=FEW).fit(pandas, y).decision_function(pandas)
+    others = (pl.from_pandas(pandas), pa.Table.from_pandas(pandas), pandas.astype({"city": object, "member": object}))
+    for frame in others:
+        assert np.array_equal(FairGameClassifier(algorithm=FEW).fit(frame, y).decision_function(frame), wanted)
+    assert FairGameClassifier(algorithm=FEW).fit(pl.DataFrame({"a": [None] * len(y), "b": y}), y)
+    # The same value is the same category, whatever else is in the column.
+    level = np.where(y, 1, 0)
+    fitted = FairGameClassifier(algorithm=FEW)
+    fitted.fit(pd.DataFrame({"level": pd.Series(level).mask(gaps).astype("category")}), y)
+    for kind in ("int64", "Int64", "float64"):
+        whole = pd.DataFrame({"level": pd.Series(level).astype(kind).astype("category")})
+        assert (fitted.predict(whole) == y).all(), kind
+
+
+def test_arrays_and_frames_mix_as_in_scikit_learn(people):
+    X, y, _ = people
+    named = pd.DataFrame(X, columns=list("abcd"))
+    by_array = FairGameClassifier(algorithm=FEW).fit(X, y)
+    by_frame = FairGameClassifier(algorithm=FEW).fit(named, y)
+    wanted = by_array.decision_function(X)
+    for fitted, rows in ((by_array, pd.DataFrame(X)), (by_frame, named), (by_array, named)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert np.array_equal(fitted.decision_function(rows), wanted)
+    assert FairGameClassifier(algorithm=FEW).fit({"a": X[:, 0]}, y).n_features_in_ == 1
+
+
+def test_the_label_is_never_a_feature(people):
+    pandas, y, _ = frames(people)
+    y = pd.Series(y, name="hired")
+    fitted = FairGameClassifier(algorithm=FEW).fit(pandas.assign(hired=y), y)
+    assert fitted.evaluate(pandas.assign(hired=y), y).error > 0.1
+    with pytest.raises(ValueError, match="has other values"):
+        FairGameClassifier(algorithm=FEW).fit(pandas.assign(hired=~y), y)
+
+
+def test_a_model_that_was_read_is_trained_again_alike(people, tmp_path):
+    X, y, group = people
+    fitted = FairGameClassifier([RULE], algorithm=FEW, model={"mlp": {"units": 4}}, random_state=3)
+    fitted.fit(X, y, sensitive_features=group).save(tmp_path / "m.safetensors")
+    again = clone(fairgame.load(tmp_path / "m.safetensors")).fit(X, y, sensitive_features=group)
+    assert np.array_equal(again.decision_function(X), fitted.decision_function(X))
+    with pytest.raises(ValueError, match="the second of classes"):
+        fairgame.load(tmp_path / "m.safetensors", classes=[True, False])
+
+
+def test_a_fit_that_fails_leaves_nothing(people):
+    X, y, _ = people
+    fitted = FairGameClassifier(algorithm=FEW).fit(X, y)
+    with pytest.raises(ValueError):
+        fitted.set_params(constraints=["recal() >= 0.5"]).fit(X, np.where(y, "yes", "no"))
+    with pytest.raises(NotFittedError):
+        fitted.predict(X)
+
+
+def test_groups_that_are_also_features(people):
+    pandas, y, _ = frames(people)
+    rule = "positive_rate(each city) >= 0.5 * positive_rate()"
+    by_name = FairGameClassifier([rule], algorithm=FEW).fit(pandas, y, sensitive_features="city")
+    by_column = FairGameClassifier([rule], algorithm=FEW).fit(pandas, y, sensitive_features=pandas["city"])
+    assert np.array_equal(by_name.decision_function(pandas), by_column.decision_function(pandas))
+    with pytest.raises(ValueError, match="with other values"):
+        FairGameClassifier([rule], algorithm=FEW).fit(pandas, y, sensitive_features={"city": np.full(len(y), "Ulm")})
 
 
 def test_numpy_and_sparse_are_the_same_data(people):
@@ -108,6 +182,8 @@ def test_any_two_labels(people):
         assert set(fitted.predict(X)) == set(labels)
         # What is saved says which label is positive, by the name that y has.
         assert fitted.evaluate(X, given).error < 0.3
+        with pytest.raises(ValueError, match="labels that training had not"):
+            fitted.evaluate(X, np.where(y, "q", "r"))
         assert (fitted.predict(X) == given).mean() > 0.7
 
 
@@ -125,7 +201,7 @@ def test_audit_and_evaluate_agree(people):
     data = pd.DataFrame({"group": group, "y": y})
     audited = fairgame.audit(data, fitted.predict_proba(X)[:, 1], label="y", constraints=[RULE])
     assert audited.constraints == fitted.evaluate(X, y, sensitive_features=group).constraints
-    assert "met" in repr(audited) or "undecided" in repr(audited) or "violated" in repr(audited)
+    assert f"3000 rows: {audited.verdict} at a confidence of 95 %" in repr(audited)
     assert "<table>" in audited._repr_html_()
     frame = audited.to_pandas()
     assert list(frame["is"]) == ["constraint"] * 2 + ["rate"] * 3 and frame["rows"].notna().sum() == 3
@@ -137,7 +213,10 @@ def test_files(people, tmp_path):
     for X, labels in ((people[0], y), (pandas, pd.Series(np.where(y, "yes", "no"), name="hired it?"))):
         fitted = FairGameClassifier([RULE], algorithm=FEW).fit(X, labels, sensitive_features=group)
         fitted.save(tmp_path / "m.safetensors")
-        loaded = fairgame.load(tmp_path / "m.safetensors", classes=fitted.classes_)
+        loaded = fairgame.load(tmp_path / "m.safetensors")
+        assert list(loaded.classes_) == list(fitted.classes_)
+        with pytest.raises(ValueError, match="labels that training had not"):
+            loaded.evaluate(X, np.where(y, 5, 6), sensitive_features=group)
         assert np.array_equal(loaded.decision_function(X), fitted.decision_function(X))
         assert np.array_equal(loaded.predict(X), fitted.predict(X))
         assert loaded.iterates_ == fitted.iterates_ and loaded.mixture_ == fitted.mixture_
@@ -160,9 +239,11 @@ def test_a_report(people, tmp_path):
     fitted = FairGameClassifier([RULE], algorithm=FEW).fit(X[:2000], y[:2000], sensitive_features=group[:2000])
     page = fitted.report()
     assert page.startswith("<!doctype html>") and "There were no test rows" in page
-    page = fitted.report(tmp_path / "r.html", test=(X[2000:], y[2000:], group[2000:]), name="hiring")
+    with pytest.raises(ValueError, match="are among these"):
+        fitted.report(test=(X[:2000], y[:2000], group[:2000]))
+    assert fitted.report(tmp_path / "r.html", test=(X[2000:], y[2000:], group[2000:]), name="hiring") is None
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "rows that the training never saw" in page and "hiring" in page
-    assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
 
@@ -173,7 +254,9 @@ def test_figures(people):
     ax = fairgame.plot.trade_off(fitted)
     assert ax.get_xlabel().startswith("worst violation") and len(ax.collections) >= 2
     ax = fairgame.plot.constraints(fitted.evaluate(X, y, sensitive_features=group))
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == fitted.constraints_
+    assert [tick.get_text().replace("\n", " ") for tick in ax.get_yticklabels()] == fitted.constraints_
+    with pytest.raises(ValueError, match="give an evaluation"):
+        fairgame.plot.constraints(fitted)
     with pytest.raises(ValueError, match="no constraints"):
         fairgame.plot.trade_off(FairGameClassifier(algorithm=FEW).fit(X, y))
 
@@ -200,10 +283,21 @@ def test_stopping(people):
     """What is raised while training, as by Ctrl-C, ends it at once; and the lock is not held meanwhile."""
     X, y, _ = people
     endless = FairGameClassifier(algorithm={"practical": {"turns": 10**9}})
-    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-    timer.start()
+    turned, over = [], threading.Event()
+
+    def turn():
+        # Many small steps, each of which needs the lock.
+        while not over.is_set() and len(turned) < 200_000:
+            turned.append(None)
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=turn)
     with pytest.raises(KeyboardInterrupt):
+        thread.start()
         endless.fit(X, y)
+    over.set()
+    thread.join()
+    assert len(turned) == 200_000
     assert not hasattr(endless, "multipliers_")
 
 
@@ -250,6 +344,11 @@ def test_rates_print_as_text():
         'age >= 20 and (`the race` == "a \\"b\\"" or not `the race` in ["c", "d"])'
     )
     assert str(age > age.median()) == "age > median(age)"
+    assert str(rates.column("new") & (age < 3) | ~rates.column("old")) == "new and age < 3 or not old"
+    with pytest.raises(TypeError, match="no group"):
+        (age < 3) & "old"
+    with pytest.raises(TypeError, match="within"):
+        rates.tpr() == 0.8
     with pytest.raises(TypeError):
         0.1 <= rates.tpr() <= 0.9
     with pytest.raises(TypeError):
@@ -267,6 +366,24 @@ def test_rates_are_those_of_the_language(people, name):
     assert [one["name"] for one in found.constraints] == [str(one) for one in built]
 
 
+def test_numbers_of_numpy_are_settings(people):
+    X, y, _ = people
+    settings = {"practical": {"turns": np.int64(500), "model": {"adam": {"step": np.float32(0.01)}}}}
+    fitted = FairGameClassifier(algorithm=settings, datasets={"two": {"val_fraction": np.float64(0.25)}}).fit(X, y)
+    assert fitted.n_iter_ == 500 and fitted.evaluations_["val"].rows == 750
+
+
+def test_labels_of_every_kind(people):
+    X, y, _ = people
+    wanted = FairGameClassifier(algorithm=FEW).fit(X, y)
+    for given in (pd.Series(y, dtype="boolean"), pd.Series(y, dtype="Int64"), pl.Series(y), y.astype(object)):
+        fitted = FairGameClassifier(algorithm=FEW).fit(X, given)
+        assert fitted.classes_.dtype.kind in "bi"
+        assert np.array_equal(fitted.predict(X).astype(bool), wanted.predict(X))
+    # 1 and True are the same label.
+    assert wanted.evaluate(X, y.astype(int)).error == wanted.evaluate(X, y).error
+
+
 def bad(people):
     X, y, group = people
     good = dict(X=X, y=y)
@@ -278,8 +395,9 @@ def bad(people):
     yield "there is no column `grup`", dict(sensitive_features="grup")
     yield "infinity", dict(X=np.where(X > 2, np.inf, X))
     yield "sample_weight", dict(sample_weight=np.ones(3))
-    yield "", dict(sample_weight=-np.ones(len(y)))
+    yield "[Nn]egative", dict(sample_weight=-np.ones(len(y)))
     yield "validation is", dict(validation=(X,))
+    yield "NaN", dict(y=pd.Series(np.where(y, "a", "b"), dtype="string").mask(y))
     yield "sample_weight for the rows", dict(validation=(X, y), sample_weight=np.ones(len(y)))
     yield "could not convert", dict(X=np.full(X.shape, "text"))
     yield "datetime64", dict(X=pd.DataFrame({"when": pd.to_datetime(np.arange(len(y)))}))
@@ -290,7 +408,7 @@ def bad(people):
     yield "Found array with|samples", dict(X=X[:0], y=y[:0])
 
 
-@pytest.mark.parametrize("place", range(18))
+@pytest.mark.parametrize("place", range(19))
 def test_bad_input(people, place):
     X, y, _ = people
     message, wrong = list(bad(people))[place]
@@ -302,8 +420,13 @@ def test_bad_input(people, place):
     "settings, message",
     [
         (dict(constraints=["recal() >= 0.9"]), "recall"),
-        (dict(constraints=["recall(grup == 1) >= 0.9"]), "grup"),
+        (dict(constraints=["recall(grup == 1) >= 0.9"]), "grup(.|\n)*given as sensitive_features"),
+        (dict(n_jobs=0), "n_jobs"),
         (dict(constraints="recall() >= 0.9"), "list"),
+        (dict(constraints=None), "list"),
+        (dict(constraints=RULE), "list"),
+        (dict(settings={"surrogate": object()}), "no number"),
+        (dict(random_state="a"), "seed"),
         (dict(model="mpl"), "mpl"),
         (dict(algorithm={"practical": {"turnz": 5}}), "turnz"),
         (dict(algorithm={"practical": {"turns": 0}}), "above 0"),

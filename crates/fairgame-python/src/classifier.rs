@@ -53,6 +53,14 @@ impl PyClassifier {
         Ok(PyBytes::new(py, &self.0.to_bytes().map_err(failed)?))
     }
 
+    /// The same classifier, with what its two labels are called as JSON: the negative one, then the positive one.
+    fn with_labels(&self, labels: &str) -> PyResult<Self> {
+        let labels: [Value; 2] = serde_json::from_str(labels).map_err(json_failed)?;
+        let mut classifier = self.0.clone();
+        classifier.keep_labels(Some(labels));
+        Ok(PyClassifier(classifier))
+    }
+
     /// Decisions of rows: drawn by a hash of their features, or of `keys`, a table of one column.
     #[pyo3(signature = (table, keys=None))]
     fn predict<'py>(
@@ -123,6 +131,10 @@ impl PyClassifier {
         let page = py.detach(|| -> fairgame::Result<String> {
             let mut classifier = self.0.clone();
             if let (Some(table), Some(mut record)) = (table, classifier.record()?) {
+                if let Some(seen) = classifier.seen(&table.0)? {
+                    return Err(Error::new(ErrorKind::Value, seen.to_string())
+                        .help("test on rows that the training has not seen"));
+                }
                 let evaluation = classifier.evaluate(&table.0, weights.as_deref(), confidence)?;
                 record.parts.retain(|part| part.part != "test");
                 let (part, source) = ("test".to_owned(), "given for the report".to_owned());
@@ -147,6 +159,7 @@ impl PyClassifier {
         serde_json::to_string(&json!({
             "columns": columns,
             "label": bound.frozen().label,
+            "labels": self.0.labels(),
             "label_columns": bound.label().kinds().into_iter().map(|(column, _)| column).collect::<Vec<_>>(),
             "constraints": names,
             "settings": self.0.provenance().settings,

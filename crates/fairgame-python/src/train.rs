@@ -14,8 +14,11 @@ use crate::{failed, spec};
 /// How sure the verdicts that a model file remembers are.
 const CONFIDENCE: f64 = 0.95;
 
-/// How often Python is asked whether to go on, and told how far it is.
-const CALLS: u64 = 200;
+/// How often Python is told how far it is.
+const TOLD: u64 = 200;
+
+/// After so many turns Python is asked whether Ctrl-C was pressed.
+const ASKED: u64 = 32;
 
 /// Trains: the classifier, and what the training came to as JSON.
 ///
@@ -44,10 +47,12 @@ pub(crate) fn train(
         let data = Data { train: own.weighted(), val: val.as_ref().map(WeightedRows::weighted) };
         let training = spec.prepare(&data)?;
         let mut game = training.game(threads)?;
-        let mut watch = Every::new((game.turns() / CALLS).max(1), |game| {
+        let tell = (game.turns() / TOLD).next_multiple_of(ASKED).max(1);
+        let mut watch = Every::new(ASKED, |game| {
             let told = Python::attach(|py| -> PyResult<()> {
                 py.check_signals()?;
-                if let Some(progress) = &progress {
+                let now = game.turn().is_multiple_of(tell) || game.turn() == game.turns();
+                if let (Some(progress), true) = (&progress, now) {
                     progress.call1(py, (game.turn(), game.turns()))?;
                 }
                 Ok(())

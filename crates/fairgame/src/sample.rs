@@ -4,7 +4,8 @@
 //! over cells. The two questions are [`Sample::tally`], how rows are decided under θ, and
 //! [`Sample::gradient`], the slope in θ of λ₁·ℓ̃₀ + Σ_i λ_{i+1}·ℓ̃_i; [`Sample::measure`] is the first for
 //! those who need the losses alone. Over a minibatch all are estimates, scaled by the rows there are over
-//! the rows in the batch; denominators are those of the whole sample.
+//! the rows in the batch; denominators are those of the whole sample. A sample may be of some of a dataset's
+//! rows only: then all that it says is scaled to the dataset, in the same way.
 //!
 //! Over all rows, chunks of a fixed size are summed by as many threads as the [`Work`] has, and added up
 //! in the order of the rows, so that the result does not depend on how many threads there are.
@@ -30,6 +31,8 @@ const CHUNK: usize = 16 * BLOCK;
 pub struct Sample<'a> {
     /// What a model sees.
     pub features: &'a Features,
+    /// The rows that are the sample's, or `None` for all.
+    pub among: Option<&'a [u32]>,
     /// The cell of each row, and the losses.
     pub compiled: &'a Compiled,
     /// How much each row counts; 1 each where it is `None`.
@@ -63,6 +66,7 @@ struct Lane {
     tape: Tape,
     scores: Vec<f32>,
     slopes: Vec<f32>,
+    list: Vec<u32>,
     cells: Vec<u32>,
     weights: Vec<f32>,
     push_of: Vec<Push>,
@@ -101,7 +105,26 @@ impl<'a> Sample<'a> {
 
     /// How many rows there are.
     pub fn rows(&self) -> usize {
-        self.features.rows()
+        self.among.map_or(self.features.rows(), <[u32]>::len)
+    }
+
+    /// Some of its rows, by their places among them.
+    fn listed<'r>(&self, list: &'r [u32], space: &'r mut Vec<u32>) -> Rows<'r>
+    where
+        'a: 'r,
+    {
+        let Some(among) = self.among else { return Rows::list(self.features, list) };
+        space.clear();
+        space.extend(list.iter().map(|&place| among[place as usize]));
+        Rows::list(self.features, space)
+    }
+
+    /// A range of its rows.
+    fn ranged(&self, range: Range<usize>) -> Rows<'a> {
+        match self.among {
+            None => Rows::range(self.features, range),
+            Some(among) => Rows::list(self.features, &among[range]),
+        }
     }
 
     /// How the rows are decided under θ, with the surrogate's sums where `surrogates` asks for them.
@@ -126,22 +149,38 @@ impl<'a> Sample<'a> {
         let mut tally = Tally::new(self.losses().cells());
         match batch {
             Batch::Rows(list) => {
-                add(Rows::list(self.features, list), &mut work.lanes[0], &mut tally);
-                tally.scale(self.scale(list));
+                let lane = &mut work.lanes[0];
+                let mut space = std::mem::take(&mut lane.list);
+                add(self.listed(list, &mut space), lane, &mut tally);
+                lane.list = space;
+                tally.scale(self.scale(list.len()));
             }
-            Batch::All => self.each_chunk(
-                &mut work.lanes,
-                |range, lane| {
-                    let mut part = Tally::new(self.losses().cells());
-                    blocks(range).for_each(|block| {
-                        add(Rows::range(self.features, block), lane, &mut part);
-                    });
-                    part
-                },
-                |part, _| tally += &part,
-            ),
+            Batch::All => {
+                self.each_chunk(
+                    &mut work.lanes,
+                    |range, lane| {
+                        let mut part = Tally::new(self.losses().cells());
+                        blocks(range).for_each(|block| add(self.ranged(block), lane, &mut part));
+                        part
+                    },
+                    |part, _| tally += &part,
+                );
+                if self.among.is_some() {
+                    tally.scale(self.scale(self.rows()));
+                }
+            }
         }
         tally
+    }
+
+    /// Calls `see` with each of its rows' place in the dataset, and its score under θ.
+    pub(crate) fn scores(&self, theta: &[f32], work: &mut Work, mut see: impl FnMut(usize, f32)) {
+        let lane = &mut work.lanes[0];
+        for block in blocks(0..self.rows()) {
+            let rows = self.ranged(block);
+            self.score(theta, rows, lane);
+            rows.places().zip(&lane.scores).for_each(|(row, &score)| see(row, score));
+        }
     }
 
     /// ℓ₀ … ℓ_m under θ, or their proxies; of a minibatch, as scaled to all rows.
@@ -165,7 +204,9 @@ impl<'a> Sample<'a> {
             return;
         };
         let lane = &mut work.lanes[0];
-        self.score(theta, Rows::list(self.features, list), lane);
+        let mut space = std::mem::take(&mut lane.list);
+        self.score(theta, self.listed(list, &mut space), lane);
+        lane.list = space;
         let Lane { cells, scores, weights, sums, .. } = lane;
         let rows = cells.iter().zip(&*scores).enumerate().map(|(index, (&cell, &score))| {
             let weight = f64::from(if weights.is_empty() { 1.0 } else { weights[index] });
@@ -184,7 +225,7 @@ impl<'a> Sample<'a> {
             };
             (cell, count)
         });
-        self.losses().rows(side, rows, self.scale(list), sums, values);
+        self.losses().rows(side, rows, self.scale(list.len()), sums, values);
     }
 
     /// Adds the gradient in θ of λ₁·ℓ̃₀ + Σ_i λ_{i+1}·ℓ̃_i to `gradient`.
@@ -204,8 +245,11 @@ impl<'a> Sample<'a> {
         let pushes = &*pushes;
         match batch {
             Batch::Rows(list) => {
-                let (rows, scale) = (Rows::list(self.features, list), self.scale(list) as f32);
-                self.gradient_rows(theta, rows, pushes, scale, &mut lanes[0], gradient);
+                let (lane, scale) = (&mut lanes[0], self.scale(list.len()) as f32);
+                let mut space = std::mem::take(&mut lane.list);
+                let rows = self.listed(list, &mut space);
+                self.gradient_rows(theta, rows, pushes, scale, lane, gradient);
+                lane.list = space;
             }
             Batch::All => self.each_chunk(
                 lanes,
@@ -213,9 +257,10 @@ impl<'a> Sample<'a> {
                     let mut part = std::mem::take(&mut lane.gradient);
                     part.clear();
                     part.resize(theta.len(), 0.0);
+                    let scale = self.scale(self.rows()) as f32;
                     blocks(range).for_each(|block| {
-                        let rows = Rows::range(self.features, block);
-                        self.gradient_rows(theta, rows, pushes, 1.0, lane, &mut part);
+                        let rows = self.ranged(block);
+                        self.gradient_rows(theta, rows, pushes, scale, lane, &mut part);
                     });
                     part
                 },
@@ -271,9 +316,9 @@ impl<'a> Sample<'a> {
         self.model.score(theta, rows, &mut lane.tape, &mut lane.scores);
     }
 
-    /// How many rows each row of a minibatch stands for.
-    fn scale(&self, list: &[u32]) -> f64 {
-        self.rows() as f64 / list.len().max(1) as f64
+    /// How many rows of the dataset each of so many stands for.
+    fn scale(&self, rows: usize) -> f64 {
+        self.features.rows() as f64 / rows.max(1) as f64
     }
 
     /// Sums chunks of all rows, as many at a time as there are lanes, and adds them up in order.

@@ -28,6 +28,7 @@ impl Adult {
     fn sample(&self, surrogate: Surrogate) -> Sample<'_> {
         Sample {
             features: &self.prepared.train.features,
+            among: None,
             compiled: &self.compiled,
             weights: Some(&self.weights),
             model: &self.model,
@@ -135,6 +136,7 @@ fn the_default_encoder_serves_too() {
     let surrogate = Surrogate::Hinge;
     let sample = Sample {
         features: &features,
+        among: None,
         compiled: &compiled,
         weights: None,
         model: &model,

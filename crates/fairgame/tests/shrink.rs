@@ -115,6 +115,7 @@ fn iterates(Case { objective, constraints }: Case, stream: &mut Stream) -> Itera
         .zip(constraints)
         .map(|(objective, constraints)| Iterate {
             theta: Vec::new(),
+            game: 0,
             train: measured(objective, constraints.clone()),
             val: measured(objective + 0.01, constraints),
         })

@@ -29,6 +29,8 @@ struct Header {
     provenance: Provenance,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     record: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    labels: Option<[serde_json::Value; 2]>,
 }
 
 impl Classifier {
@@ -47,6 +49,7 @@ impl Classifier {
             key: format!("{:016x}", self.key),
             provenance: self.provenance.clone(),
             record: self.record_value().cloned(),
+            labels: self.labels().cloned(),
         };
         let header = serde_json::to_string(&header).map_err(|error| {
             Error::new(ErrorKind::Format, format!("the model cannot be written: {error}"))
@@ -73,10 +76,11 @@ impl Classifier {
             Ok(Member { weight, turn, theta })
         });
         let members = members.collect::<Result<Vec<_>>>()?;
-        let (problem, Header { encoder, model, provenance, record, .. }) =
+        let (problem, Header { encoder, model, provenance, record, labels, .. }) =
             (header.problem.thaw()?, header);
         let mut classifier = Classifier::new(problem, encoder, model, members, key, provenance)?;
         classifier.set_record(record);
+        classifier.keep_labels(labels);
         Ok(classifier)
     }
 

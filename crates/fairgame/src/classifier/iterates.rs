@@ -21,6 +21,8 @@ pub struct Iterates {
 pub struct Iterate {
     /// θ.
     pub theta: Vec<f32>,
+    /// The game that it was kept in, where there were several.
+    pub game: usize,
     /// On the model player's sample.
     pub train: Measured,
     /// On the constraint player's sample.
@@ -79,14 +81,27 @@ impl Iterates {
     /// Measures what a game kept, by that many threads; the result does not depend on their number.
     pub fn measure(kept: &Kept, train: &Sample<'_>, val: &Sample<'_>, threads: usize) -> Self {
         // One dataset is the same sample twice, and measured once.
-        let one = std::ptr::eq(train.compiled, val.compiled);
+        let one = std::ptr::eq(train.compiled, val.compiled) && val.among.is_none();
         let measure = |theta: &Vec<f32>, work: &mut Work| {
             let on_train = Measured::of(train, theta, work);
             let on_val = if one { on_train.clone() } else { Measured::of(val, theta, work) };
-            Iterate { theta: theta.clone(), train: on_train, val: on_val }
+            Iterate { theta: theta.clone(), game: 0, train: on_train, val: on_val }
         };
         let models = each(&kept.thetas, threads, measure);
         Iterates { models, moments: kept.moments.clone() }
+    }
+
+    /// The models of several games, one after the other.
+    pub(crate) fn join(games: impl IntoIterator<Item = Iterates>) -> Self {
+        let mut all = Iterates { models: Vec::new(), moments: Vec::new() };
+        for (game, one) in games.into_iter().enumerate() {
+            let before = all.models.len();
+            all.models.extend(one.models.into_iter().map(|model| Iterate { game, ..model }));
+            let moments = one.moments.into_iter();
+            all.moments
+                .extend(moments.map(|moment| Moment { theta: before + moment.theta, ..moment }));
+        }
+        all
     }
 
     /// Weights that add up to 1, for models each of which counts as the sum over its turns.

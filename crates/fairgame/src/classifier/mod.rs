@@ -17,7 +17,8 @@ pub use decide::{Draw, Prediction, draw_of_text, draws};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
 pub use seen::Seen;
 pub(crate) use seen::sketch;
-pub use select::{Selected, Selection, ShrinkSpec};
+pub use select::{Margin, Selected, Selection, ShrinkSpec};
+pub(crate) use shrink::Balance;
 pub use shrink::{Epsilon, Shrunk, shrink};
 
 use crate::encode::{Encoder, Features};
@@ -60,6 +61,7 @@ pub struct Classifier {
     key: u64,
     provenance: Provenance,
     record: Option<serde_json::Value>,
+    labels: Option<[serde_json::Value; 2]>,
 }
 
 /// One model of the mixture.
@@ -123,7 +125,26 @@ impl Classifier {
                 return wrong(format!("the parameters of turn {turn} are not the model's"));
             }
         }
-        Ok(Classifier { bound, encoder, model, members, key, provenance, record: None })
+        Ok(Classifier {
+            bound,
+            encoder,
+            model,
+            members,
+            key,
+            provenance,
+            record: None,
+            labels: None,
+        })
+    }
+
+    /// What the negative and the positive label are called, for those who decide by name.
+    pub fn labels(&self) -> Option<&[serde_json::Value; 2]> {
+        self.labels.as_ref()
+    }
+
+    /// Keeps what the two labels are called with the classifier.
+    pub fn keep_labels(&mut self, labels: Option<[serde_json::Value; 2]>) {
+        self.labels = labels;
     }
 
     /// The problem it was made for: label, objective and constraints.
@@ -181,7 +202,8 @@ impl Classifier {
     ) -> Result<Tally> {
         self.check(features)?;
         let surrogate = Surrogate::Hinge;
-        let sample = Sample { features, compiled, weights, model: &self.model, surrogate };
+        let sample =
+            Sample { features, among: None, compiled, weights, model: &self.model, surrogate };
         let mut work = Work::new(threads);
         let mut mixed = Tally::new(compiled.losses().cells());
         for member in &self.members {

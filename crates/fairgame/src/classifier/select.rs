@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shrink::{Epsilon, Shrunk, shrink};
+use super::shrink::{Balance, Epsilon, Shrunk, shrink_balanced};
 use super::{Dataset, Iterates};
 use crate::rate::Side;
 use crate::{Error, ErrorKind, Result};
@@ -41,12 +41,62 @@ pub struct ShrinkSpec {
     pub on: Dataset,
     /// How far constraints may be violated.
     pub epsilon: Epsilon,
+    /// By how much more than the rows say they are to be met.
+    pub margin: Margin,
+}
+
+/// By how much a mixture is to meet its constraints on the rows they are enforced on, so that it does on others.
+///
+/// The margin of each constraint is of the mixture, and not of each model: what rows of a mixture say together is
+/// surer than what those of one of its models do.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Margin {
+    /// None.
+    #[default]
+    None,
+    /// So many standard errors of each constraint.
+    Errors(f64),
+    /// As many as make it so likely that all constraints hold on new rows.
+    Confidence(f64),
+}
+
+impl Margin {
+    pub(crate) fn check(self) -> Result<()> {
+        let wrong = |message: String, help: &str| {
+            Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()))
+        };
+        match self {
+            Margin::Errors(errors) if !(0.0..=10.0).contains(&errors) => {
+                wrong(format!("a margin of {errors} standard errors"), "give a number from 0 to 10")
+            }
+            Margin::Confidence(level) if !(0.5..1.0).contains(&level) => {
+                wrong(format!("a margin for a confidence of {level}"), "0.95 is a usual one")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The chance that an interval as wide misses on either side, for one of so many constraints.
+    pub(crate) fn misses(self, constraints: usize) -> Option<f64> {
+        match self {
+            Margin::None => None,
+            Margin::Errors(0.0) => None,
+            Margin::Errors(errors) => Some(2.0 * crate::evaluate::normal_tail(errors)),
+            Margin::Confidence(level) => Some(2.0 * (1.0 - level) / constraints.max(1) as f64),
+        }
+    }
 }
 
 impl Default for ShrinkSpec {
     /// As in the paper's experiments: the 0/1 objective on train, the least ε.
     fn default() -> Self {
-        ShrinkSpec { objective: Side::Exact, on: Dataset::Train, epsilon: Epsilon::Least }
+        ShrinkSpec {
+            objective: Side::Exact,
+            on: Dataset::Train,
+            epsilon: Epsilon::Least,
+            margin: Margin::None,
+        }
     }
 }
 
@@ -72,7 +122,7 @@ impl Selection {
             Selection::Last => vec![(last.theta, 1.0)],
             Selection::Best => vec![(iterates.best(), 1.0)],
             Selection::Shrink(spec) => {
-                let shrunk = spec.shrink(iterates)?;
+                let shrunk = spec.shrink(iterates, &[], None)?;
                 return Ok(Selected { weights: shrunk.weights.clone(), shrunk: Some(shrunk) });
             }
         };
@@ -81,13 +131,23 @@ impl Selection {
 }
 
 impl ShrinkSpec {
-    /// Shrinks the models that were kept.
-    pub fn shrink(&self, iterates: &Iterates) -> Result<Shrunk> {
+    /// Shrinks the models that were kept, with these margins, or none.
+    pub(crate) fn shrink(
+        &self,
+        iterates: &Iterates,
+        margins: &[f64],
+        balance: Option<&Balance>,
+    ) -> Result<Shrunk> {
         let models = || iterates.models.iter();
         let objective: Vec<f64> =
             models().map(|model| model.on(self.on).losses(self.objective).objective).collect();
-        let constraints: Vec<Vec<f64>> =
-            models().map(|model| model.val.exact.constraints.clone()).collect();
+        // Weights add up to 1, so that a margin of the mixture is the same for every model.
+        let margin = |at: usize| margins.get(at).copied().unwrap_or(0.0);
+        let with_margins = |model: &super::Iterate| {
+            let losses = model.val.exact.constraints.iter().enumerate();
+            losses.map(|(at, loss)| loss + margin(at)).collect()
+        };
+        let constraints: Vec<Vec<f64>> = models().map(with_margins).collect();
         let allowed = match self.epsilon {
             Epsilon::Least => 0.0,
             Epsilon::AtMost(epsilon) => epsilon,
@@ -96,7 +156,7 @@ impl ShrinkSpec {
                 iterates.mixed(&weights, Dataset::Val, Side::Exact).worst().max(0.0)
             }
         };
-        shrink(&objective, &constraints, allowed)
+        shrink_balanced(&objective, &constraints, allowed, balance)
     }
 }
 

@@ -55,6 +55,8 @@ pub struct Shrunk {
     pub least: f64,
     /// Whether the constraints can be met as far as was asked.
     pub feasible: bool,
+    /// By how much more each constraint was to be met; losses and ε are with it.
+    pub margins: Vec<f64>,
 }
 
 /// How far the solver lets a constraint be missed, where losses are about 1.
@@ -82,6 +84,29 @@ const HAIR: f64 = 1e-9;
 /// # Errors
 /// If there are no models, a loss is not a finite number, or the solver fails.
 pub fn shrink(objective: &[f64], constraints: &[Vec<f64>], allowed: f64) -> Result<Shrunk> {
+    shrink_balanced(objective, constraints, allowed, None)
+}
+
+/// Models of several games, whose weights are to be in balance.
+///
+/// Each game measures on rows of its own, a fold. In balance, the weights of a game's models add up to its fold's
+/// share of the rows (times the weight of the repeat that it is of), so that what the mixture is said to be like is
+/// what every row has to say, each on models that have not seen it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Balance {
+    /// The game of each model.
+    pub(crate) game: Vec<usize>,
+    /// Of each game, its fold's share of the rows, and which repeat it is of.
+    pub(crate) folds: Vec<(f64, usize)>,
+}
+
+/// [`shrink`] with weights in balance: then there may be as many models more as there are games.
+pub(crate) fn shrink_balanced(
+    objective: &[f64],
+    constraints: &[Vec<f64>],
+    allowed: f64,
+    balance: Option<&Balance>,
+) -> Result<Shrunk> {
     let wrong = |message: &str, help: &str| {
         Err(Error::new(ErrorKind::Settings, message.to_owned()).help(help.to_owned()))
     };
@@ -100,13 +125,14 @@ pub fn shrink(objective: &[f64], constraints: &[Vec<f64>], allowed: f64) -> Resu
     let unit = if largest > 0.0 { largest } else { 1.0 };
     let scaled: Vec<Vec<f64>> =
         constraints.iter().map(|losses| losses.iter().map(|loss| loss / unit).collect()).collect();
-    let (violation, _) = solve(&vec![0.0; objective.len()], &scaled, None)?;
+    let (violation, _) = solve(&vec![0.0; objective.len()], &scaled, None, balance)?;
     let least = violation.max(0.0);
     let feasible = least <= allowed / unit + SOLVER;
-    let (_, weights) = solve(objective, &scaled, Some(least.max(allowed / unit) + HAIR))?;
+    let (_, weights) = solve(objective, &scaled, Some(least.max(allowed / unit) + HAIR), balance)?;
     let mixed = |i: usize| weights.iter().map(|&(k, weight)| weight * constraints[k][i]).sum();
     let epsilon = (0..constraints[0].len()).map(mixed).fold(0.0, f64::max);
-    Ok(Shrunk { weights, epsilon, least: least * unit, feasible })
+    let margins = vec![0.0; constraints[0].len()];
+    Ok(Shrunk { weights, epsilon, least: least * unit, feasible, margins })
 }
 
 /// Program (2) for the ε given, or (1) for none: the optimum, and the mixture.
@@ -114,6 +140,7 @@ fn solve(
     objective: &[f64],
     constraints: &[Vec<f64>],
     epsilon: Option<f64>,
+    balance: Option<&Balance>,
 ) -> Result<(f64, Vec<(usize, f64)>)> {
     let mut program = Problem::new(OptimizationDirection::Minimize);
     let weights: Vec<_> =
@@ -122,8 +149,27 @@ fn solve(
         Some(_) => None,
         None => Some(program.add_var(1.0, (0.0, f64::INFINITY))),
     };
-    let ones: Vec<_> = weights.iter().map(|&weight| (weight, 1.0)).collect();
-    program.add_constraint(&ones, ComparisonOp::Eq, 1.0);
+    match balance {
+        None => {
+            let ones: Vec<_> = weights.iter().map(|&weight| (weight, 1.0)).collect();
+            program.add_constraint(&ones, ComparisonOp::Eq, 1.0);
+        }
+        Some(balance) => {
+            let count = balance.folds.iter().map(|&(_, repeat)| repeat + 1).max().unwrap_or(0);
+            let repeats: Vec<_> =
+                (0..count).map(|_| program.add_var(0.0, (0.0, f64::INFINITY))).collect();
+            let ones: Vec<_> = repeats.iter().map(|&repeat| (repeat, 1.0)).collect();
+            program.add_constraint(&ones, ComparisonOp::Eq, 1.0);
+            for (game, &(share, repeat)) in balance.folds.iter().enumerate() {
+                let own = weights.iter().zip(&balance.game).filter(|(_, of)| **of == game);
+                let row: Vec<_> = own
+                    .map(|(&weight, _)| (weight, 1.0))
+                    .chain([(repeats[repeat], -share)])
+                    .collect();
+                program.add_constraint(&row, ComparisonOp::Eq, 0.0);
+            }
+        }
+    }
     for i in 0..constraints[0].len() {
         let terms = weights.iter().zip(constraints).map(|(&weight, losses)| (weight, losses[i]));
         let row: Vec<_> = terms.chain(slack.map(|slack| (slack, -1.0))).collect();

@@ -69,9 +69,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use interval::Interval;
+pub(crate) use quantile::normal_tail;
 
 use crate::classifier::{Classifier, Draw};
-use crate::rate::Bound;
+use crate::rate::{Bound, Measures};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 use counts::Counts;
@@ -333,6 +334,21 @@ pub fn evaluate(
         constraints,
         verdict,
     })
+}
+
+/// How far the loss of each constraint may be above what rows say, each with a chance of `misses` / 2.
+pub(crate) fn margins(
+    measures: &Measures,
+    weights: Option<&[f32]>,
+    decisions: Decisions<'_>,
+    misses: f64,
+) -> Vec<f64> {
+    let counts = &mut Counts::new(measures, weights, decisions);
+    let margin = |form| match estimate::loss(form, counts, misses) {
+        Measurement::Measured(found) => found.interval.high - found.value,
+        Measurement::Nothing { .. } => 0.0,
+    };
+    measures.losses.iter().skip(1).map(|measured| &measured.form).map(margin).collect()
 }
 
 impl Classifier {

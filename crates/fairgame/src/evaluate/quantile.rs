@@ -24,6 +24,20 @@ pub(super) fn normal(tail: f64) -> f64 {
     if r <= 5.0 { ratio(&MIDDLE, r - 1.6) } else { ratio(&FAR, r - 5.0) }
 }
 
+/// The probability that a standard normal variable exceeds `z` ≥ 0: where [`normal`] has it, by bisection.
+pub(crate) fn normal_tail(z: f64) -> f64 {
+    let (mut low, mut high) = (-700.0_f64, 0.5_f64.ln());
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if normal(middle.exp()) > z {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (0.5 * (low + high)).exp()
+}
+
 /// Two polynomials of degree 7, lowest coefficient first.
 type Polynomials = [[f64; 8]; 2];
 

@@ -14,6 +14,7 @@ use crate::Result;
 use crate::table::Table;
 
 /// The shares that the losses of a problem are made of, on one table.
+#[derive(Debug)]
 pub(crate) struct Measures {
     /// The class of each row: rows of one class meet the same predicates.
     pub(crate) of_row: Vec<u32>,
@@ -26,12 +27,14 @@ pub(crate) struct Measures {
 }
 
 /// A loss, and the rates that it is written with.
+#[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) form: Form,
     pub(crate) rates: Vec<Shown>,
 }
 
 /// A rate as it is written.
+#[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) text: String,
     pub(crate) over: Form,
@@ -40,6 +43,7 @@ pub(crate) struct Shown {
 }
 
 /// β + Σ_k a_k·share_k.
+#[derive(Debug)]
 pub(crate) struct Form {
     pub(crate) constant: f64,
     /// Different shares, with factors other than 0.
@@ -47,7 +51,7 @@ pub(crate) struct Form {
 }
 
 /// A mean of an outcome over rows.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Share {
     atom: Atom,
     /// The predicate of its group; `None` is all rows.

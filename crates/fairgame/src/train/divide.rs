@@ -19,6 +19,24 @@ pub enum Datasets {
         #[serde(default = "half")]
         val_fraction: f64,
     },
+    /// Every row is both, in different games: the rows are cut into folds, and in each of as many games one of
+    /// them is the constraint player's and the others are the model player's.
+    Cross {
+        /// How many folds.
+        #[serde(default = "five")]
+        folds: usize,
+        /// How often all of it is done, with rows cut anew.
+        #[serde(default = "once")]
+        repeats: usize,
+    },
+}
+
+fn five() -> usize {
+    5
+}
+
+fn once() -> usize {
+    1
 }
 
 fn half() -> f64 {
@@ -99,6 +117,14 @@ impl Spec {
         share("test", self.test_fraction, 0.0)?;
         match self.datasets {
             Datasets::One => Ok(()),
+            Datasets::Cross { folds, repeats } => {
+                if (2..=100).contains(&folds) && (1..=100).contains(&repeats) {
+                    return Ok(());
+                }
+                let message = format!("{folds} folds, {repeats} times");
+                Err(Error::new(ErrorKind::Settings, message)
+                    .help("give 2 to 100 folds, and 1 to 100 repeats"))
+            }
             Datasets::Two { val_fraction } => share("validation", val_fraction, f64::MIN_POSITIVE),
         }
     }

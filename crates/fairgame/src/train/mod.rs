@@ -5,6 +5,7 @@
 //! samples into a [`Training`]; its [`Training::game`] is played, and [`Training::finish`] makes the
 //! classifier. [`Spec::train`] is all three.
 
+mod cross;
 mod divide;
 mod named;
 mod record;
@@ -12,6 +13,8 @@ mod settings;
 mod warning;
 
 use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -19,18 +22,19 @@ use sha2::{Digest, Sha256};
 use crate::algorithm::{Algorithm, Setting};
 use crate::archive::hex;
 use crate::classifier::{
-    self, Classifier, Iterates, Member, Provenance, Selected, Selection, ShrinkSpec,
+    self, Classifier, Iterates, Margin, Member, Provenance, Selected, Selection, ShrinkSpec,
 };
 use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
 use crate::game::{Ending, Game, Keep, Observer};
 use crate::model::{AnyModel, ModelSpec, Region};
 use crate::observe::{EarlyStop, Patience};
 use crate::random::mix;
-use crate::rate::{self, Bound, Compiled, Multipliers, Problem, Surrogate, Weighted};
+use crate::rate::{self, Bound, Compiled, Measures, Multipliers, Problem, Surrogate, Weighted};
 use crate::sample::Sample;
 use crate::table::{Missing, Table};
 use crate::{Error, ErrorKind, Result};
 
+pub use cross::{Played, Progress};
 pub use divide::{Datasets, Divided, WeightedRows};
 pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
 pub use settings::explained;
@@ -198,6 +202,10 @@ pub struct Training {
     model: AnyModel,
     train: Part,
     val: Option<Part>,
+    /// With cross-fitting, the rows of each game.
+    folds: Vec<cross::Fold>,
+    /// What margins are found by, if there are to be any.
+    measures: Option<Arc<Measures>>,
     provenance: Provenance,
     notices: Vec<Notice>,
 }
@@ -211,6 +219,8 @@ pub struct Trained {
     pub iterates: Iterates,
     /// How the classifier is made of them.
     pub selected: Selected,
+    /// With cross-fitting, each training row's chance of a positive decision by models that have not learnt from it.
+    pub out_of_fold: Option<Vec<f64>>,
     /// λ̄: the mean of what the constraint player played.
     pub mean_lambda: Multipliers,
     /// ρ, where the model player could state one.
@@ -269,8 +279,9 @@ impl Spec {
             let message = format!("early stopping after {kept} kept models by less than {least}");
             return wrong(message, "give a number of models above 0, and a least from 0 up");
         }
-        if let Selection::Shrink(ShrinkSpec { epsilon, .. }) = self.selection {
+        if let Selection::Shrink(ShrinkSpec { epsilon, margin, .. }) = self.selection {
             epsilon.check().map_err(|error| error.at("selection.shrink.epsilon"))?;
+            margin.check().map_err(|error| error.at("selection.shrink.margin"))?;
         }
         self.check_fractions()?;
         self.encoder.check().map_err(|error| error.at("encoder"))?;
@@ -306,6 +317,12 @@ impl Spec {
         let val = val.map_err(|error| error.at("the validation rows"))?;
         let mut training = Training::new(self.clone(), bound, encoder, train, val)?;
         training.notices = notices;
+        if let Selection::Shrink(ShrinkSpec { margin, .. }) = self.selection
+            && margin != Margin::None
+        {
+            let Weighted { table, weights } = data.val.unwrap_or(data.train);
+            training.measures = Some(Arc::new(training.bound.measures(table, weights)?));
+        }
         Ok(training)
     }
 
@@ -334,6 +351,10 @@ impl Spec {
         observers: &mut [&mut dyn Observer],
     ) -> Result<Trained> {
         let training = self.prepare(data)?;
+        if training.games() > 1 {
+            let played = training.play_all(threads, None, &mut |_| ControlFlow::Continue(()))?;
+            return training.finish_all(&played, threads);
+        }
         let mut game = training.game(threads)?;
         training.play(&mut game, threads, observers)?;
         training.finish(&game, threads)
@@ -375,8 +396,24 @@ impl Training {
             train: train.provenance(),
             val: val.as_ref().map(Part::provenance),
         };
-        let notices = Vec::new();
-        Ok(Training { spec, bound, encoder, model, train, val, provenance, notices })
+        let folds = match &val {
+            // Whoever gives rows to enforce the constraints on has said which.
+            Some(_) => Vec::new(),
+            None => cross::cut(spec.datasets, train.compiled.cells(), spec.seed)?,
+        };
+        let (measures, notices) = (None, Vec::new());
+        Ok(Training {
+            spec,
+            bound,
+            encoder,
+            model,
+            train,
+            val,
+            folds,
+            measures,
+            provenance,
+            notices,
+        })
     }
 
     /// What preparing it found worth telling the user.
@@ -416,6 +453,7 @@ impl Training {
     fn sample<'a>(&'a self, part: &'a Part) -> Sample<'a> {
         Sample {
             features: &part.features,
+            among: None,
             compiled: &part.compiled,
             weights: part.weights.as_deref(),
             model: &self.model,
@@ -446,14 +484,27 @@ impl Training {
 
     /// Measures what the game kept and makes the classifier.
     pub fn finish(&self, game: &Game<'_>, threads: usize) -> Result<Trained> {
-        let Setting { train, val, .. } = self.setting(threads);
-        let iterates = Iterates::measure(game.kept(), &train, &val, threads);
-        let selected = match (self.spec.algorithm, self.spec.selection) {
+        self.finish_all(&[Played::of(game, Ending::Played)], threads)
+    }
+
+    /// Measures what all games kept and makes the classifier.
+    ///
+    /// # Errors
+    /// If a game kept no model.
+    pub fn finish_all(&self, played: &[Played], threads: usize) -> Result<Trained> {
+        let Setting { val, .. } = self.setting(threads);
+        let selection = match (self.spec.algorithm, self.spec.selection) {
             // Shrinking would choose by the constraints that the training was to leave out.
             (Algorithm::Unconstrained(_), Selection::Shrink(_)) => Selection::Last,
             (_, selection) => selection,
         };
-        let selected = selected.select(&iterates)?;
+        if played.len() != self.games() || played.iter().any(|game| game.kept.moments.is_empty()) {
+            return Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
+                .help("play at least one turn"));
+        }
+        let (iterates, selected) = self.select(played, threads, selection)?;
+        let out_of_fold =
+            (!self.folds.is_empty()).then(|| self.chances(&iterates, &selected.weights));
         let member = |&(model, weight): &(usize, f64)| {
             let first = iterates.moments.iter().find(|moment| moment.theta == model);
             let turn = first.map_or(0, |moment| moment.turn);
@@ -479,9 +530,14 @@ impl Training {
             iterates,
             warnings,
             selected,
-            mean_lambda: game.mean_lambda(),
-            suboptimality: game.suboptimality(),
-            turns: game.turn(),
+            out_of_fold,
+            mean_lambda: cross::mean(played.iter().map(|game| &game.mean_lambda)),
+            suboptimality: played
+                .iter()
+                .map(|game| game.suboptimality)
+                .reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)))
+                .flatten(),
+            turns: played.iter().map(|game| game.turn).sum(),
             notices: self.notices.clone(),
         })
     }

@@ -1,0 +1,304 @@
+//! The games of a training: one, or with cross-fitting one for each fold.
+//!
+//! In cross-fitting every row teaches, and every row judges models that have not learnt from it. All games are played
+//! on the same features and cells, each with its own rows among them; no row is copied.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use super::{Datasets, Training};
+use crate::algorithm::Setting;
+use crate::classifier::{Balance, Iterates, Selected, Selection, ShrinkSpec};
+use crate::evaluate::{Decisions, margins};
+use crate::game::{Ending, Game, Kept, Observer};
+use crate::observe::{Checkpoint, EarlyStop, Every};
+use crate::random::mix;
+use crate::rate::Multipliers;
+use crate::sample::Work;
+use crate::{Error, ErrorKind, Result};
+
+/// The rows of a game: which are the model player's, and which the constraint player's.
+#[derive(Debug, Clone)]
+pub(super) struct Fold {
+    pub(super) train: Vec<u32>,
+    pub(super) val: Vec<u32>,
+    /// Of which repeat it is.
+    pub(super) repeat: usize,
+}
+
+/// Cuts rows into folds, as evenly as can be, also the rows of each cell.
+pub(super) fn cut(datasets: Datasets, cells: &[u32], seed: u64) -> Result<Vec<Fold>> {
+    let Datasets::Cross { folds, repeats } = datasets else { return Ok(Vec::new()) };
+    if cells.len() < 2 * folds {
+        let message = format!("{} rows cannot be cut into {folds} folds", cells.len());
+        return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
+    }
+    let mut all = Vec::with_capacity(folds * repeats);
+    for repeat in 0..repeats {
+        let key = mix(seed ^ mix(0x666f_6c64 + repeat as u64));
+        let mut order: Vec<u32> = (0..cells.len() as u32).collect();
+        // Rows of a cell side by side, in an order of chance, and dealt out like cards.
+        order.sort_by_key(|&row| (cells[row as usize], mix(key ^ u64::from(row)), row));
+        let mut of_row = vec![0; cells.len()];
+        order.iter().enumerate().for_each(|(place, &row)| of_row[row as usize] = place % folds);
+        for fold in 0..folds {
+            let rows = 0..cells.len() as u32;
+            let (val, train) = rows.partition(|&row| of_row[row as usize] == fold);
+            all.push(Fold { train, val, repeat });
+        }
+    }
+    Ok(all)
+}
+
+/// What one game came to.
+#[derive(Debug, Clone)]
+pub struct Played {
+    /// What it kept.
+    pub kept: Kept,
+    /// The mean of what its constraint player played.
+    pub mean_lambda: Multipliers,
+    /// ρ, where the model player could state one.
+    pub suboptimality: Option<f64>,
+    /// How many turns were played.
+    pub turn: u64,
+    /// Whether it was played to its end.
+    pub ending: Ending,
+}
+
+impl Played {
+    pub(super) fn of(game: &Game<'_>, ending: Ending) -> Self {
+        Played {
+            kept: game.kept().clone(),
+            mean_lambda: game.mean_lambda(),
+            suboptimality: game.suboptimality(),
+            turn: game.turn(),
+            ending,
+        }
+    }
+}
+
+/// How far the games of a training are, all together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Turns that were played, or need not be.
+    pub done: u64,
+    /// Turns of all games.
+    pub turns: u64,
+}
+
+/// How often a game says how far it is.
+const TELLS: u64 = 500;
+
+/// How often margins are found anew of the mixture that the last ones led to.
+const ROUNDS: usize = 8;
+
+/// Margins that change by less are found.
+const SAME: f64 = 1e-5;
+
+impl Training {
+    /// How many games there are.
+    pub fn games(&self) -> usize {
+        self.folds.len().max(1)
+    }
+
+    /// What one of the games is played on.
+    pub(super) fn setting_of(&self, game: usize, threads: usize) -> Setting<'_> {
+        let mut setting = self.setting(threads);
+        if let Some(fold) = self.folds.get(game) {
+            setting.train.among = Some(&fold.train);
+            setting.val.among = Some(&fold.val);
+            setting.seed = mix(setting.seed ^ mix(game as u64));
+        }
+        setting
+    }
+
+    /// Plays all games to their ends, as many at once as there are threads; the result does not depend on them.
+    ///
+    /// `watch` is called by this thread now and then; if it breaks, all games stop. `checkpoint` names the file and
+    /// the number of turns that a game is saved in and after, and whether to go on from there.
+    pub fn play_all(
+        &self,
+        threads: usize,
+        checkpoint: Option<&(dyn Fn(usize) -> (Checkpoint, bool) + Sync)>,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Played>> {
+        let games = self.games();
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let workers = threads.clamp(1, games);
+        let (tell, told) = mpsc::channel::<(usize, u64, u64)>();
+        thread::scope(|scope| {
+            let running: Vec<_> = (0..workers)
+                .map(|_| {
+                    let (next, stop, tell) = (&next, &stop, tell.clone());
+                    scope.spawn(move || -> Result<Vec<(usize, Played)>> {
+                        let mut all = Vec::new();
+                        loop {
+                            let game = next.fetch_add(1, Ordering::Relaxed);
+                            if game >= games {
+                                return Ok(all);
+                            }
+                            let threads = if games == 1 { threads } else { 1 };
+                            let played = self.play_one(game, threads, checkpoint, stop, &tell);
+                            // Others need not go on for nothing.
+                            stop.fetch_or(played.is_err(), Ordering::Relaxed);
+                            all.push((game, played?));
+                        }
+                    })
+                })
+                .collect();
+            drop(tell);
+            let mut at = vec![(0, 0); games];
+            for (game, done, turns) in told {
+                at[game] = (done, turns);
+                let done = at.iter().map(|(done, _)| done).sum();
+                if watch(Progress { done, turns: turns * games as u64 }).is_break() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            let mut all = Vec::new();
+            for worker in running {
+                let done = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                all.extend(done?);
+            }
+            all.sort_by_key(|(game, _)| *game);
+            Ok(all.into_iter().map(|(_, played)| played).collect())
+        })
+    }
+
+    fn play_one(
+        &self,
+        place: usize,
+        threads: usize,
+        checkpoint: Option<&(dyn Fn(usize) -> (Checkpoint, bool) + Sync)>,
+        stop: &AtomicBool,
+        tell: &mpsc::Sender<(usize, u64, u64)>,
+    ) -> Result<Played> {
+        let setting = self.setting_of(place, threads);
+        let mut game = self.spec.algorithm.game(&setting)?;
+        let mut saved = checkpoint.map(|make| make(place));
+        if let Some((saved, true)) = &saved {
+            saved.resume(&mut game)?;
+        }
+        let turns = game.turns();
+        let mut watch = Every::new((turns / TELLS).max(1), |game: &Game<'_>| {
+            // Nobody listens any more once the training is over.
+            tell.send((place, game.turn(), turns)).ok();
+            match stop.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        let mut patience =
+            self.spec.early_stop.map(|patience| EarlyStop::new(patience, setting.val, threads));
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(saved.as_mut().map(|(saved, _)| saved as &mut dyn Observer));
+        observers.push(&mut watch);
+        // Last, so that the others have seen the turn it stops at.
+        observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
+        let ending = match stop.load(Ordering::Relaxed) {
+            true => Ending::Stopped,
+            false => game.run(&mut observers)?,
+        };
+        let asked = stop.load(Ordering::Relaxed);
+        if let (Some((saved, _)), true) = (&saved, asked) {
+            saved.save(&game)?;
+        }
+        if !asked {
+            tell.send((place, turns, turns)).ok();
+        }
+        Ok(Played::of(&game, ending))
+    }
+
+    /// What the games kept, measured, and one mixture of it.
+    pub(super) fn select(
+        &self,
+        played: &[Played],
+        threads: usize,
+        selection: Selection,
+    ) -> Result<(Iterates, Selected)> {
+        let measured = played.iter().enumerate().map(|(game, played)| {
+            let Setting { train, val, .. } = self.setting_of(game, threads);
+            Iterates::measure(&played.kept, &train, &val, threads)
+        });
+        let iterates = Iterates::join(measured.collect::<Vec<_>>());
+        let Selection::Shrink(spec) = selection else {
+            let selected = selection.select(&iterates)?;
+            return Ok((iterates, selected));
+        };
+        let shrunk = self.shrink(&spec, &iterates)?;
+        let selected = Selected { weights: shrunk.weights.clone(), shrunk: Some(shrunk) };
+        Ok((iterates, selected))
+    }
+
+    fn balance(&self, iterates: &Iterates) -> Option<Balance> {
+        let rows = self.train.features.rows() as f64;
+        (!self.folds.is_empty()).then(|| Balance {
+            game: iterates.models.iter().map(|model| model.game).collect(),
+            folds: self
+                .folds
+                .iter()
+                .map(|fold| (fold.val.len() as f64 / rows, fold.repeat))
+                .collect(),
+        })
+    }
+
+    /// Shrinks with margins of the mixture that comes of them.
+    fn shrink(&self, spec: &ShrinkSpec, iterates: &Iterates) -> Result<crate::classifier::Shrunk> {
+        let balance = self.balance(iterates);
+        let mut shrunk = spec.shrink(iterates, &[], balance.as_ref())?;
+        let constraints = self.bound.constraints().len();
+        let (Some(misses), Some(measures)) = (spec.margin.misses(constraints), &self.measures)
+        else {
+            return Ok(shrunk);
+        };
+        let enforced = self.val.as_ref().unwrap_or(&self.train);
+        let mut before = vec![0.0; constraints];
+        for _ in 0..ROUNDS {
+            let chances = self.chances(iterates, &shrunk.weights);
+            let decisions = Decisions::Probabilities(&chances);
+            let found = margins(measures, enforced.weights.as_deref(), decisions, misses);
+            let moved = before.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            if moved < SAME {
+                break;
+            }
+            shrunk = spec.shrink(iterates, &found, balance.as_ref())?;
+            shrunk.margins.clone_from(&found);
+            before = found;
+        }
+        Ok(shrunk)
+    }
+
+    /// The chance of a positive decision of each row that constraints are enforced on: with cross-fitting, by models
+    /// that have not learnt from the row.
+    pub(super) fn chances(&self, iterates: &Iterates, weights: &[(usize, f64)]) -> Vec<f64> {
+        let enforced = self.val.as_ref().unwrap_or(&self.train);
+        let mut chances = vec![0.0; enforced.features.rows()];
+        let (mut total, mut work) = (vec![0.0; chances.len()], Work::default());
+        for &(model, weight) in weights {
+            let model = &iterates.models[model];
+            let val = self.setting_of(model.game, 1).val;
+            val.scores(&model.theta, &mut work, |row, score| {
+                total[row] += weight;
+                chances[row] += if score > 0.0 { weight } else { 0.0 };
+            });
+        }
+        let shares = chances.iter_mut().zip(&total).filter(|(_, total)| **total > 0.0);
+        shares.for_each(|(chance, total)| *chance = (*chance / total).clamp(0.0, 1.0));
+        chances
+    }
+}
+
+/// The mean over games.
+pub(super) fn mean<'a>(all: impl ExactSizeIterator<Item = &'a Multipliers>) -> Multipliers {
+    let share = 1.0 / all.len().max(1) as f64;
+    let mut sum = Multipliers { objective: 0.0, constraints: Vec::new() };
+    for one in all {
+        sum.objective += share * one.objective;
+        sum.constraints.resize(one.constraints.len(), 0.0);
+        let sums = sum.constraints.iter_mut().zip(&one.constraints);
+        sums.for_each(|(sum, lambda)| *sum += share * lambda);
+    }
+    sum
+}

@@ -1,0 +1,196 @@
+//! Cross-fitting: every row teaches, and judges only models that have not learnt from it.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use fairgame::Result;
+use fairgame::algorithm::{Algorithm, Practical};
+use fairgame::classifier::{Dataset, Margin, Selection, ShrinkSpec};
+use fairgame::evaluate::{Decisions, Evaluation, Verdict, evaluate};
+use fairgame::observe::Checkpoint;
+use fairgame::random::Stream;
+use fairgame::rate::{Side, Weighted};
+use fairgame::table::{Category, Column, Table, Values};
+use fairgame::train::{Data, Datasets, Played, Spec, Trained, Training};
+
+const ROWS: usize = 1_203;
+
+/// People of two groups, one of them a tenth, of which fewer are hired.
+fn people(seed: u64) -> Table {
+    let mut stream = Stream::new(seed, "people");
+    let (mut skill, mut group, mut hired) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROWS {
+        let few = stream.below(10) == 0;
+        let able = stream.unit() - if few { 0.2 } else { 0.0 };
+        skill.push(able);
+        group.push(Some(if few { "few" } else { "many" }));
+        hired.push(Some(able + 0.4 * (stream.unit() - 0.5) > 0.5));
+    }
+    Table::new(vec![
+        Column::new("skill", Values::Number(skill)),
+        Column::new("group", Values::Category(Category::from_texts(group))),
+        Column::new("hired", Values::Boolean(hired)),
+    ])
+    .unwrap()
+}
+
+fn weights() -> Vec<f32> {
+    let mut stream = Stream::new(9, "weights");
+    (0..ROWS).map(|_| stream.below(3) as f32 * 0.5 + 0.5).collect()
+}
+
+fn spec(margin: Margin, repeats: usize) -> Spec {
+    let rules = [
+        "positive_rate(each group) >= 0.8 * positive_rate()",
+        "tpr(group == \"few\") >= tpr() - 0.15",
+    ];
+    let mut spec = Spec::new("hired", &rules);
+    spec.encoder.ignore = vec!["group".to_owned()];
+    spec.datasets = Datasets::Cross { folds: 4, repeats };
+    spec.algorithm = Algorithm::Practical(Practical { turns: 3_000, ..Practical::default() });
+    spec.selection =
+        Selection::Shrink(ShrinkSpec { on: Dataset::Val, margin, ..ShrinkSpec::default() });
+    spec.seed = 3;
+    spec
+}
+
+fn go_on(_: fairgame::train::Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn judged(trained: &Trained, table: &Table, weights: Option<&[f32]>, sure: f64) -> Evaluation {
+    let chances = trained.out_of_fold.as_ref().unwrap();
+    let decisions = Decisions::Probabilities(chances);
+    evaluate(trained.classifier.bound(), table, weights, decisions, sure).unwrap()
+}
+
+/// What the linear program believes of the mixture is what all rows say of it, each by models that did not
+/// learn from it: with the denominators of all rows, with weights, and with several repeats.
+#[test]
+fn the_program_is_exact() {
+    let (table, weights) = (people(1), weights());
+    for (weights, repeats) in [(None, 1), (Some(weights.as_slice()), 1), (None, 3)] {
+        let data = Data { train: Weighted { table: &table, weights }, val: None };
+        let trained = spec(Margin::None, repeats).train(&data, 2, &mut []).unwrap();
+        let mixed = trained.iterates.mixed(&trained.selected.weights, Dataset::Val, Side::Exact);
+        let found = judged(&trained, &table, weights, 0.95);
+        for (found, mixed) in found.constraints.iter().zip(&mixed.constraints) {
+            let found = found.measurement.estimate().unwrap().value;
+            assert!((found - mixed).abs() < 1e-6, "{found} {mixed}, {repeats} repeats");
+        }
+        let objective = found.objective.measurement.estimate().unwrap().value;
+        assert!((objective - mixed.objective).abs() < 1e-6, "{objective} {}", mixed.objective);
+        assert!(mixed.worst() < 1e-6, "the constraints can be met");
+    }
+}
+
+/// A naive reading: each row's chance is that of the models of the games whose fold it is in, and no other.
+#[test]
+fn weights_are_in_balance() {
+    let table = people(2);
+    let data = Data { train: (&table).into(), val: None };
+    let trained = spec(Margin::None, 1).train(&data, 1, &mut []).unwrap();
+    let mut of_game: BTreeMap<usize, f64> = BTreeMap::new();
+    for &(model, weight) in &trained.selected.weights {
+        *of_game.entry(trained.iterates.models[model].game).or_default() += weight;
+    }
+    assert_eq!(of_game.len(), 4);
+    for (game, weight) in of_game {
+        // 1,203 rows in four folds: three of 301 and one of 300.
+        let near = [301.0, 300.0].iter().any(|rows| (weight - rows / 1_203.0).abs() < 1e-6);
+        assert!(near, "game {game} has {weight}");
+    }
+    // Three constraints and four games.
+    assert!(trained.classifier.members().len() <= 7);
+}
+
+/// A margin is of the mixture: with it, the very rows say that all constraints are met at the confidence.
+#[test]
+fn margins_hold() {
+    let table = people(3);
+    let data = Data { train: (&table).into(), val: None };
+    let trained = spec(Margin::Confidence(0.9), 1).train(&data, 2, &mut []).unwrap();
+    let shrunk = trained.selected.shrunk.as_ref().unwrap();
+    assert!(shrunk.feasible, "{shrunk:?}");
+    assert!(shrunk.margins.iter().all(|margin| *margin > 0.005), "{:?}", shrunk.margins);
+    // One side of 0.9 is both sides of 0.8. A hair is left to the last round's change of the margins.
+    let found = judged(&trained, &table, None, 0.8);
+    for one in &found.constraints {
+        assert!(one.measurement.estimate().unwrap().interval.high < 1e-3, "{one:?}");
+    }
+    let none = spec(Margin::None, 1).train(&data, 2, &mut []).unwrap();
+    assert_ne!(judged(&none, &table, None, 0.8).verdict, Verdict::Met);
+    // κ standard errors are less than what makes three constraints sure together.
+    let one = spec(Margin::Errors(1.0), 1).train(&data, 2, &mut []).unwrap();
+    let errors = &one.selected.shrunk.as_ref().unwrap().margins;
+    assert!(errors.iter().zip(&shrunk.margins).all(|(one, sure)| one < sure && *one > 0.0));
+}
+
+fn finish(training: &Training, played: &[Played]) -> Result<Vec<u8>> {
+    training.finish_all(played, 1)?.classifier.to_bytes()
+}
+
+/// By one thread or three, in one go or stopped and taken up again: the same bits.
+#[test]
+fn threads_and_stops_change_nothing() {
+    let table = people(4);
+    let data = Data { train: (&table).into(), val: None };
+    let training = spec(Margin::Errors(1.0), 1).prepare(&data).unwrap();
+    let whole = finish(&training, &training.play_all(1, None, &mut go_on).unwrap()).unwrap();
+    let three = finish(&training, &training.play_all(3, None, &mut go_on).unwrap()).unwrap();
+    assert!(whole == three);
+    let folder = tempfile::tempdir().unwrap();
+    let saved = |game: usize| {
+        let path = folder.path().join(format!("{game}.safetensors"));
+        (Checkpoint::new(path, 500, format!("{} {game}", training.identity())), true)
+    };
+    let mut last = 0;
+    for _ in 0..5 {
+        let mut left = 600;
+        let played = training.play_all(2, Some(&saved), &mut |progress| {
+            assert_eq!(progress.turns, 12_000);
+            left -= 1;
+            if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let turns: u64 = played.unwrap().iter().map(|game| game.turn).sum();
+        assert!(turns >= last, "{turns} after {last}");
+        last = turns;
+    }
+    let rest = training.play_all(2, Some(&saved), &mut go_on).unwrap();
+    assert!(finish(&training, &rest).unwrap() == whole);
+}
+
+/// Rows that are given to enforce the constraints on are taken as they are.
+#[test]
+fn validation_rows_win() {
+    let (table, val) = (people(5), people(6));
+    let data = Data { train: (&table).into(), val: Some((&val).into()) };
+    let training = spec(Margin::Errors(1.0), 1).prepare(&data).unwrap();
+    assert_eq!(training.games(), 1);
+    let played = training.play_all(2, None, &mut go_on).unwrap();
+    let trained = training.finish_all(&played, 2).unwrap();
+    assert!(trained.out_of_fold.is_none());
+    let shrunk = trained.selected.shrunk.unwrap();
+    assert!(shrunk.feasible && shrunk.margins.iter().all(|margin| *margin > 0.0));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let table = people(7);
+    let data = Data { train: (&table).into(), val: None };
+    for (folds, repeats) in [(1, 1), (0, 1), (5, 0), (101, 1)] {
+        let mut spec = spec(Margin::None, 1);
+        spec.datasets = Datasets::Cross { folds, repeats };
+        let error = spec.train(&data, 1, &mut []).unwrap_err().to_string();
+        assert!(error.contains("2 to 100 folds"), "{error}");
+    }
+    for margin in [Margin::Errors(-1.0), Margin::Errors(f64::NAN), Margin::Confidence(95.0)] {
+        let error = spec(margin, 1).train(&data, 1, &mut []).unwrap_err().to_string();
+        assert!(error.contains("selection.shrink.margin"), "{error}");
+    }
+    let few = table.take(&[0, 1, 2, 3, 4, 5]);
+    let data = Data { train: (&few).into(), val: None };
+    let mut spec = spec(Margin::None, 1);
+    spec.constraints.clear();
+    assert!(spec.train(&data, 1, &mut []).unwrap_err().to_string().contains("fewer folds"));
+}
