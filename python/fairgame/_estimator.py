@@ -58,10 +58,16 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     algorithm : str or dict
         `"practical"`, `"lagrangian"`, `"unconstrained"`, …, or with its settings,
         `{"practical": {"turns": 20000}}`.
-    datasets : str or dict
-        `"two"`: constraints are enforced on half of the rows; `{"two": {"val_fraction": 0.3}}`; or `"one"`.
-    selection : str or dict
-        How the classifier is made of the models that were kept.
+    recipe : "recommended" or "paper"
+        What stands where `datasets`, `selection` and the keys of `settings` say nothing: cross-fitting, a margin of
+        one standard error and early stopping; or the paper's two halves, without.
+    datasets : None, str or dict
+        `"cross"`: every row teaches, and judges models that have not learnt from it (`{"cross": {"folds": 10}}`);
+        `"two"`: constraints are enforced on half of the rows (`{"two": {"val_fraction": 0.3}}`); or `"one"`. None is as
+        the recipe has it.
+    selection : None, str or dict
+        How the classifier is made of the models that were kept, such as
+        `{"shrink": {"margin": {"confidence": 0.95}}}`. None is as the recipe has it.
     settings : dict
         Any other key of a policy, such as `{"surrogate": "sigmoid", "encoder": {"ignore": ["id"]}}`.
     random_state : int, RandomState or None
@@ -84,13 +90,14 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     iterates_ : list of dict
         The turns that were kept, with their objective, worst violation and multipliers.
     evaluations_ : dict of Evaluation
-        What it comes to on the rows of "train" and "val" (and "test", if the policy keeps some).
+        What it comes to on the rows of "train", and of "val", where the constraints were enforced: with cross-fitting
+        the same rows, each by models that have not learnt from it (and "test", if the policy keeps some).
     notices_ : list of str
         What preparing the rows found worth telling.
     warnings_ : list of str
         What to know before trusting the classifier; each is also a `FairGameWarning`.
     n_iter_ : int
-        Turns that were played.
+        Turns that were played, in all games.
 
     Examples
     --------
@@ -113,8 +120,9 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         objective: Any = "error()",
         model: str | Mapping[str, Any] = "linear",
         algorithm: str | Mapping[str, Any] = "practical",
-        datasets: str | Mapping[str, Any] = "two",
-        selection: str | Mapping[str, Any] = "shrink",
+        recipe: str = "recommended",
+        datasets: str | Mapping[str, Any] | None = None,
+        selection: str | Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -124,6 +132,7 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self.objective = objective
         self.model = model
         self.algorithm = algorithm
+        self.recipe = recipe
         self.datasets = datasets
         self.selection = selection
         self.settings = settings
@@ -268,7 +277,7 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"a row is positive where `{made._label}`: the positive label is the second of classes")
         # So that a clone of it is trained alike.
         policy = json.loads(classifier.describe())["settings"]
-        own = ("constraints", "objective", "model", "algorithm", "datasets", "selection")
+        own = ("constraints", "objective", "model", "algorithm", "recipe", "datasets", "selection")
         more = {key: policy[key] for key in ("surrogate", "region", "keep", "early_stop") if policy.get(key) is not None}
         return made.set_params(**{key: policy[key] for key in own}, random_state=policy["seed"], settings=more)
 
@@ -276,7 +285,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
 
     def _policy(self, weighted: bool) -> dict[str, Any]:
         more = dict(self.settings or {})
-        taken = {"label", "weight", "objective", "constraints", "model", "algorithm", "datasets", "selection", "seed"}
+        own = ("recipe", "objective", "constraints", "model", "algorithm", "datasets", "selection")
+        taken = {"label", "weight", "seed", *own}
         if clash := sorted(taken & set(more)):
             raise ValueError(f"settings: `{clash[0]}` is an argument of its own")
         encoder = dict(more.pop("encoder", None) or {})
@@ -287,12 +297,15 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
             "constraints": listed(self.constraints),
             "model": self.model,
             "algorithm": self.algorithm,
-            "datasets": {"two": {}} if self.datasets == "two" else self.datasets,
-            "selection": self.selection,
+            "recipe": self.recipe,
             "seed": _seed(self.random_state),
             "encoder": encoder,
             **more,
         }
+        if self.datasets is not None:
+            policy["datasets"] = self.datasets
+        if self.selection is not None:
+            policy["selection"] = self.selection
         if weighted:
             policy["weight"] = self._weight
         return policy

@@ -5,7 +5,7 @@ use comfy_table::CellAlignment;
 use fairgame::algorithm::{Algorithm, Discrete, Scales};
 use fairgame::bounds::{self, Smoothness};
 use fairgame::model::Region;
-use fairgame::train::{Data, WeightedRows};
+use fairgame::train::{Data, Datasets, Recipe, WeightedRows};
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::json;
 
@@ -265,6 +265,10 @@ impl Bounds {
         spec.algorithm = Algorithm::default();
         let format = &self.format.arguments;
         let table = format.read(&self.data, format.options(&spec.missing))?;
+        // The theorems are about two datasets.
+        if let Datasets::Cross { .. } = spec.datasets {
+            spec.datasets = Recipe::Paper.datasets();
+        }
         let divided = spec.divide(table, false)?;
         let train = spec.rows(divided.train)?;
         let val = divided.val.map(|table| spec.rows(table)).transpose()?;

@@ -162,7 +162,7 @@ fn train(ways: &[Way], adult: &Prepared, arguments: &Demo) -> Result<Vec<Came>> 
 impl Way {
     fn run(self, adult: &Prepared, seed: u64) -> Result<Run> {
         let policy = Policy::find("adult")?;
-        let mut spec = Spec::new(policy.label, policy.constraints);
+        let mut spec = Spec::paper(policy.label, policy.constraints);
         (spec.model, spec.algorithm) = (ModelSpec::Mlp { units: 50 }, self.algorithm);
         spec.seed = seed;
         let shrink = ShrinkSpec { on: self.chosen_on, ..ShrinkSpec::default() };

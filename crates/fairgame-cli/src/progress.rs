@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use fairgame::Result;
-use fairgame::game::{Game, Observer};
+use fairgame::rate::LossValues;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How often Ctrl-C was pressed.
@@ -74,25 +73,30 @@ impl Drop for RowCount {
 /// A bar on standard error, if that is a terminal; and an ear for Ctrl-C.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    every: u64,
-    /// Means over the last turns: of the objective, and of each constraint.
+    /// Means over what was told last: of the objective, and of each constraint.
     objective: f64,
     constraints: Vec<f64>,
+    at: (u64, u64),
     stopped: bool,
 }
 
 impl Progress {
-    pub(crate) fn new(turns: u64, quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool) -> Self {
         listen();
         let style = "{bar:24} {human_pos}/{human_len} turns, {per_sec}, {eta} left {msg}";
-        let bar = bar(Some(turns), style, quiet);
-        let every = (turns / 1000).clamp(1, 1000);
-        Progress { bar, every, objective: f64::NAN, constraints: Vec::new(), stopped: false }
+        let bar = bar(Some(0), style, quiet);
+        let (objective, constraints) = (f64::NAN, Vec::new());
+        Progress { bar, objective, constraints, at: (0, 0), stopped: false }
     }
 
-    /// Whether Ctrl-C ended the game.
+    /// Whether Ctrl-C ended the games.
     pub(crate) fn was_stopped(&self) -> bool {
         self.stopped
+    }
+
+    /// How many turns were played, of how many.
+    pub(crate) fn at(&self) -> (u64, u64) {
+        self.at
     }
 
     pub(crate) fn finish(&self) {
@@ -100,9 +104,29 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
+    /// Shows how far the games are, and asks whether they are to go on.
+    pub(crate) fn told(&mut self, told: &fairgame::train::Progress) -> ControlFlow<()> {
+        self.at = (told.done, told.turns);
+        if !self.bar.is_hidden() {
+            self.learn(&told.losses);
+            self.bar.set_length(told.turns);
+            self.bar.set_position(told.done);
+            let worst = self.constraints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let objective = self.objective;
+            self.bar.set_message(match worst.is_finite() {
+                true => format!("· objective {objective:.3}, worst {worst:+.3}"),
+                false => format!("· objective {objective:.3}"),
+            });
+        }
+        if ASKED.load(Ordering::Relaxed) > 0 {
+            self.stopped = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
     /// Minibatches are noisy: what is shown is a mean that forgets.
-    fn learn(&mut self, game: &Game<'_>) {
-        let losses = game.losses();
+    fn learn(&mut self, losses: &LossValues) {
         if losses.constraints.is_empty() && losses.objective == 0.0 {
             return;
         }
@@ -111,32 +135,10 @@ impl Progress {
             self.constraints.clone_from(&losses.constraints);
             return;
         }
-        let forget = 0.01;
+        let forget = 0.05;
         self.objective += forget * (losses.objective - self.objective);
         for (mean, loss) in self.constraints.iter_mut().zip(&losses.constraints) {
             *mean += forget * (loss - *mean);
         }
-    }
-}
-
-impl Observer for Progress {
-    fn after_turn(&mut self, game: &Game<'_>) -> Result<ControlFlow<()>> {
-        if !self.bar.is_hidden() {
-            self.learn(game);
-            if game.turn().is_multiple_of(self.every) {
-                self.bar.set_position(game.turn());
-                let worst = self.constraints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let objective = self.objective;
-                self.bar.set_message(match worst.is_finite() {
-                    true => format!("· objective {objective:.3}, worst {worst:+.3}"),
-                    false => format!("· objective {objective:.3}"),
-                });
-            }
-        }
-        if ASKED.load(Ordering::Relaxed) > 0 {
-            self.stopped = true;
-            return Ok(ControlFlow::Break(()));
-        }
-        Ok(ControlFlow::Continue(()))
     }
 }

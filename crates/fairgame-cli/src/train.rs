@@ -12,7 +12,7 @@ use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement};
 use fairgame::game::Ending;
 use fairgame::observe::Checkpoint;
 use fairgame::table::Table;
-use fairgame::train::{Data, HAIR, RecordedPart, Spec, Trained, Warning, WeightedRows};
+use fairgame::train::{Data, HAIR, RecordedPart, Spec, Trained, Training, Warning, WeightedRows};
 use fairgame::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde_json::json;
@@ -202,53 +202,52 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     }
 
     let start = Instant::now();
-    let mut game = training.game(threads)?;
-    let mut checkpoint = arguments.checkpoint(&game, training.identity())?;
-    if let (Some(checkpoint), true) = (&checkpoint, arguments.resume)
-        && checkpoint.resume(&mut game)?
-        && !arguments.quiet
-    {
-        output::notice(format!("going on from turn {} of {}", game.turn(), game.turns()));
-    }
-    let mut progress = Progress::new(game.turns(), arguments.quiet || arguments.json);
-    let ending = match &mut checkpoint {
-        Some(checkpoint) => training.play(&mut game, threads, &mut [checkpoint, &mut progress]),
-        None => training.play(&mut game, threads, &mut [&mut progress]),
+    let checkpoints = arguments.checkpoints(&training)?;
+    let mut progress = Progress::new(arguments.quiet || arguments.json);
+    let played = match &checkpoints {
+        Some(checkpoints) => {
+            let saved = |game: usize| (checkpoints.of(game), arguments.resume);
+            training.play_all(threads, Some(&saved), &mut |told| progress.told(&told))
+        }
+        None => training.play_all(threads, None, &mut |told| progress.told(&told)),
     };
     progress.finish();
-    let ending = ending?;
-    if progress.was_stopped() {
-        if let Some(checkpoint) = &checkpoint {
-            checkpoint.save(&game)?;
-        }
-        if game.kept().moments.is_empty() {
-            output::warning("stopped before any model was kept: there is no result");
-            return Ok(Verdict::Interrupted);
-        }
+    let played = played?;
+    if progress.was_stopped() && played.iter().any(|game| game.kept.moments.is_empty()) {
+        output::warning("stopped before any model was kept: there is no result");
+        return Ok(Verdict::Interrupted);
     }
-    let mut trained = training.finish(&game, threads)?;
+    let mut trained = training.finish_all(&played, threads)?;
     let seconds = start.elapsed().as_secs_f64();
 
-    let parts = sheets.parts().into_iter().map(|(part, source, rows)| {
-        let weights = rows.weights.as_deref();
-        let evaluation = trained.classifier.evaluate(&rows.table, weights, CONFIDENCE)?;
-        Ok(RecordedPart { part: part.to_owned(), source: source.to_owned(), evaluation })
-    });
-    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let mut found = trained.judge(&data, CONFIDENCE)?;
+    if let Some(test) = &sheets.test {
+        let weights = test.weights.as_deref();
+        found.push(("test", trained.classifier.evaluate(&test.table, weights, CONFIDENCE)?));
+    }
+    let cross = training.games() > 1;
+    let parts: Vec<RecordedPart> = found
+        .into_iter()
+        .map(|(part, evaluation)| {
+            let source = sheets.source(part, cross);
+            RecordedPart { part: part.to_owned(), source, evaluation }
+        })
+        .collect();
     let part = |name: &str| {
         let found = parts.iter().find(|part| part.part == name);
         found.map(|part| Measured::of(&part.evaluation))
     };
     let result = TrainResult {
         seconds,
-        stopped_early: ending == Ending::Stopped,
+        stopped_early: played.iter().any(|game| game.ending == Ending::Stopped),
         enforced: !matches!(spec.algorithm, Algorithm::Unconstrained(_)),
         train: part("train").unwrap_or_else(|| Measured::of(&parts[0].evaluation)),
         val: part("val"),
         test: part("test"),
     };
     if progress.was_stopped() {
-        trained.warnings.push(Warning::Stopped { turn: game.turn(), turns: game.turns() });
+        let (turn, turns) = progress.at();
+        trained.warnings.push(Warning::Stopped { turn, turns });
     }
     let record = trained.record(parts);
     trained.classifier.keep_record(&record)?;
@@ -282,12 +281,40 @@ struct Sheets {
 }
 
 impl Sheets {
-    fn parts(&self) -> Vec<(&'static str, &str, &WeightedRows)> {
+    /// Where the rows of a part are from.
+    fn source(&self, part: &str, cross: bool) -> String {
         let [train, val, test] = &self.sources;
-        let mut parts = vec![("train", train.as_str(), &self.train)];
-        parts.extend(self.val.as_ref().map(|rows| ("val", val.as_str(), rows)));
-        parts.extend(self.test.as_ref().map(|rows| ("test", test.as_str(), rows)));
-        parts
+        match part {
+            "train" => train.clone(),
+            "val" if cross => format!("{train}, each row by models that have not learnt from it"),
+            "val" => val.clone(),
+            _ => test.clone(),
+        }
+    }
+}
+
+/// Where the games of a training are saved, and how often.
+struct Checkpoints {
+    folder: PathBuf,
+    games: usize,
+    every: u64,
+    identity: String,
+}
+
+impl Checkpoints {
+    fn path(&self, game: usize) -> PathBuf {
+        self.folder.join(match self.games {
+            1 => "checkpoint.safetensors".to_owned(),
+            _ => format!("checkpoint-{}.safetensors", game + 1),
+        })
+    }
+
+    fn of(&self, game: usize) -> Checkpoint {
+        let identity = match self.games {
+            1 => self.identity.clone(),
+            _ => format!("{}, game {}", self.identity, game + 1),
+        };
+        Checkpoint::new(self.path(game), self.every, identity)
     }
 }
 
@@ -349,24 +376,34 @@ impl Train {
         })
     }
 
-    fn checkpoint(
-        &self,
-        game: &fairgame::game::Game<'_>,
-        identity: String,
-    ) -> Result<Option<Checkpoint>> {
+    fn checkpoints(&self, training: &Training) -> Result<Option<Checkpoints>> {
         let Some(folder) = &self.checkpoint else { return Ok(None) };
         std::fs::create_dir_all(folder).map_err(|error| {
             Error::new(ErrorKind::Io, format!("the folder cannot be made: {error}"))
                 .at(folder.display())
         })?;
-        let path = folder.join("checkpoint.safetensors");
-        if path.exists() && !self.resume {
-            return Err(Error::new(ErrorKind::Settings, "a checkpoint is there already")
-                .help("go on from it (--resume), or remove it, or choose another folder")
-                .at(path.display()));
+        let checkpoints = Checkpoints {
+            folder: folder.clone(),
+            games: training.games(),
+            every: match self.checkpoint_every {
+                Some(every) => every,
+                None => training.game(1)?.turns().div_ceil(50),
+            },
+            identity: training.identity(),
+        };
+        let there = (0..checkpoints.games).map(|game| checkpoints.path(game));
+        match there.into_iter().find(|path| path.exists()) {
+            Some(path) if !self.resume => {
+                Err(Error::new(ErrorKind::Settings, "a checkpoint is there already")
+                    .help("go on from it (--resume), or remove it, or choose another folder")
+                    .at(path.display()))
+            }
+            Some(_) if !self.quiet => {
+                output::notice(format!("going on from what is in {}", folder.display()));
+                Ok(Some(checkpoints))
+            }
+            _ => Ok(Some(checkpoints)),
         }
-        let every = self.checkpoint_every.unwrap_or(game.turns().div_ceil(50));
-        Ok(Some(Checkpoint::new(path, every, identity)))
     }
 }
 
@@ -424,6 +461,13 @@ struct TrainResult {
     test: Option<Measured>,
 }
 
+/// What each constraint costs: how much the objective would fall for each unit of slack.
+fn prices(trained: &Trained) -> Vec<Option<f64>> {
+    let constraints = trained.classifier.bound().constraints().len();
+    let of = |at: usize| trained.explained.as_ref().and_then(|found| found.prices.get(at).copied());
+    (0..constraints).map(of).collect()
+}
+
 impl TrainResult {
     /// On the rows that the constraints were enforced on, or would have been.
     fn on_enforced(&self) -> &Measured {
@@ -470,6 +514,7 @@ impl TrainResult {
                     "objective": trained.mean_lambda.objective,
                     "constraints": trained.mean_lambda.constraints,
                 },
+                "prices": prices(trained),
                 "model": arguments.output,
                 "report": report,
                 "warnings": warnings,
@@ -528,7 +573,11 @@ impl TrainResult {
         if enforced.constraints.is_empty() {
             return text;
         }
-        let on = if self.val.is_some() { "the validation rows" } else { "the training rows" };
+        let on = match (&trained.out_of_fold, &self.val) {
+            (Some(_), _) => "rows that the models had not learnt from",
+            (None, Some(_)) => "the validation rows",
+            (None, None) => "the training rows",
+        };
         let all = if enforced.is_met() { "All" } else { "Not all" };
         let how = match self.enforced {
             true => "where they were enforced",
@@ -544,6 +593,16 @@ impl TrainResult {
             text += &format!("; {place} `{}` ({value:+.4})", plain(&worst.name));
         }
         text += ".\n";
+        let costs = prices(trained).into_iter().flatten().zip(&enforced.constraints);
+        if let Some((price, one)) = costs.max_by(|a, b| a.0.total_cmp(&b.0))
+            && price > 0.001
+        {
+            text += &format!(
+                "The one that costs most is `{}`: 0.01 of slack would lower the objective by {:.4}.\n",
+                plain(&one.name),
+                0.01 * price
+            );
+        }
         let Some(test) = &self.test else {
             text +=
                 "There are no test rows (--test, --test-fraction) to see how they carry over.\n";

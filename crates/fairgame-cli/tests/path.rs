@@ -68,7 +68,8 @@ fn train_evaluate_predict_audit() {
     ]);
     assert_eq!(trained.code, Some(0), "{trained:?}");
     let result = json(&trained);
-    assert_eq!(result["iterations"], 4000);
+    // Five games.
+    assert_eq!(result["iterations"], 20_000);
     assert!(result["train_seconds"].as_f64().unwrap() > 0.0);
     for part in ["train", "val", "test"] {
         assert!(result[part]["error"].as_f64().unwrap() < 0.3, "{result}");
@@ -437,6 +438,8 @@ fn stopped_by_hand() {
         "policy.toml",
         "--turns",
         "2000000000",
+        "--recipe",
+        "paper",
         "--keep",
         "1000000",
         "-o",

@@ -102,7 +102,7 @@ fn flags_replace_what_they_name() {
     says(shrink, &["--selection", "shrink"], "selection.shrink.on", "val");
     says("early_stop.least = 0.5", &["--early-stop", "3"], "early_stop.least", 0.5);
     says("early_stop.kept = 5", &["--early-stop"], "early_stop.kept", 5);
-    says("", &["--early-stop"], "early_stop.kept", 20);
+    says("", &["--early-stop"], "early_stop.kept", 25);
     says(
         "[datasets.two]\nval_fraction = 0.25",
         &["--seed", "4"],

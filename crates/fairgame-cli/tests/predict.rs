@@ -43,6 +43,8 @@ fn folder() -> Folder {
         "code",
         "--ignore",
         "amount",
+        "--recipe",
+        "paper",
         "--selection",
         "uniform",
         "--turns",

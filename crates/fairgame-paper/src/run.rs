@@ -66,7 +66,7 @@ pub(crate) fn cases(experiment: Experiment) -> usize {
 pub(crate) fn identity(experiment: Experiment, settings: &Settings) -> Result<serde_json::Value> {
     let policy = Policy::find(experiment.name())?;
     let of = |settings: &Settings, way: Way| {
-        let mut spec = Spec::new(policy.label, policy.constraints);
+        let mut spec = Spec::paper(policy.label, policy.constraints);
         (spec.model, spec.algorithm) = (settings.model.clone(), settings.algorithm(way));
         json!(spec)
     };
@@ -179,7 +179,7 @@ impl Data {
 
     fn spec(&self) -> Result<Spec> {
         let policy = Policy::find(self.name)?;
-        let mut spec = Spec::new(policy.label, policy.constraints);
+        let mut spec = Spec::paper(policy.label, policy.constraints);
         spec.encoder = self.spec.clone();
         Ok(spec)
     }

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use fairgame::observe::Every;
 use fairgame::train::{Data, RecordedPart, WeightedRows};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -13,12 +12,6 @@ use crate::{failed, spec};
 
 /// How sure the verdicts that a model file remembers are.
 const CONFIDENCE: f64 = 0.95;
-
-/// How often Python is told how far it is.
-const TOLD: u64 = 200;
-
-/// After so many turns Python is asked whether Ctrl-C was pressed.
-const ASKED: u64 = 32;
 
 /// Trains: the classifier, and what the training came to as JSON.
 ///
@@ -46,14 +39,11 @@ pub(crate) fn train(
         let test = divided.test.map(|test| spec.rows(test)).transpose()?;
         let data = Data { train: own.weighted(), val: val.as_ref().map(WeightedRows::weighted) };
         let training = spec.prepare(&data)?;
-        let mut game = training.game(threads)?;
-        let tell = (game.turns() / TOLD).next_multiple_of(ASKED).max(1);
-        let mut watch = Every::new(ASKED, |game| {
+        let played = training.play_all(threads, None, &mut |told| {
             let told = Python::attach(|py| -> PyResult<()> {
                 py.check_signals()?;
-                let now = game.turn().is_multiple_of(tell) || game.turn() == game.turns();
-                if let (Some(progress), true) = (&progress, now) {
-                    progress.call1(py, (game.turn(), game.turns()))?;
+                if let Some(progress) = &progress {
+                    progress.call1(py, (told.done, told.turns))?;
                 }
                 Ok(())
             });
@@ -64,17 +54,18 @@ pub(crate) fn train(
                     ControlFlow::Break(())
                 }
             }
-        });
-        training.play(&mut game, threads, &mut [&mut watch])?;
+        })?;
         if raised.is_some() {
             return Ok(None);
         }
-        let mut trained = training.finish(&game, threads)?;
+        let mut trained = training.finish_all(&played, threads)?;
+        let mut found = trained.judge(&data, CONFIDENCE)?;
+        if let Some(WeightedRows { table, weights }) = &test {
+            let weights = weights.as_deref();
+            found.push(("test", trained.classifier.evaluate(table, weights, CONFIDENCE)?));
+        }
         let mut parts = Vec::new();
-        for (part, rows) in [("train", Some(&own)), ("val", val.as_ref()), ("test", test.as_ref())]
-        {
-            let Some(WeightedRows { table, weights }) = rows else { continue };
-            let evaluation = trained.classifier.evaluate(table, weights.as_deref(), CONFIDENCE)?;
+        for (part, evaluation) in found {
             let source = "rows given from Python".to_owned();
             parts.push(RecordedPart { part: part.to_owned(), source, evaluation });
         }

@@ -10,7 +10,7 @@ use fairgame::train::{Data, Spec};
 
 fn main() -> fairgame::Result<()> {
     let [train, val, test] = simulated(1000, 1.0, 1)?;
-    let spec = Spec::new("label", &["recall() >= 0.97"]);
+    let spec = Spec::paper("label", &["recall() >= 0.97"]);
     let data = Data { train: (&train).into(), val: Some((&val).into()) };
     let classifier = spec.train(&data, 2, &mut [])?.classifier;
 

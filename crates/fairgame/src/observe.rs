@@ -26,7 +26,7 @@ use crate::{Error, ErrorKind, Result};
 /// # use fairgame::train::{Data, Spec};
 /// # let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
 /// # let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
-/// # let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+/// # let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
 /// # spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
 /// # let data = Data { train: (&people).into(), val: None };
 /// let mut seen = Vec::new();
@@ -68,7 +68,7 @@ impl<F: FnMut(&Game<'_>) -> ControlFlow<()>> Observer for Every<F> {
 /// use fairgame::observe::Checkpoint;
 /// # let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
 /// # let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
-/// # let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+/// # let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
 /// # spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
 /// # let data = Data { train: (&people).into(), val: None };
 /// # let path = std::env::temp_dir().join(format!("checkpoint-{}", std::process::id()));
@@ -138,11 +138,13 @@ pub struct Patience {
     pub kept: u64,
     /// What is less than this is no help.
     pub least: f64,
+    /// Not before so many turns.
+    pub after: u64,
 }
 
 impl Default for Patience {
     fn default() -> Self {
-        Patience { kept: 20, least: 1e-4 }
+        Patience { kept: 25, least: 1e-4, after: 0 }
     }
 }
 
@@ -185,7 +187,7 @@ impl<'a> EarlyStop<'a> {
         // A model that was kept before changes nothing.
         if moment.theta < self.objective.len() {
             self.ago += 1;
-            return Ok(self.ago >= self.patience.kept);
+            return Ok(self.is_over(game));
         }
         {
             let theta = &game.kept().thetas[moment.theta];
@@ -206,7 +208,11 @@ impl<'a> EarlyStop<'a> {
         } else {
             self.ago += 1;
         }
-        Ok(self.ago >= self.patience.kept)
+        Ok(self.is_over(game))
+    }
+
+    fn is_over(&self, game: &Game<'_>) -> bool {
+        self.ago >= self.patience.kept && game.turn() >= self.patience.after
     }
 }
 

@@ -17,7 +17,7 @@ fn compas() -> Table {
 /// A mixture of a hundred models, with a median and a column that stands alone in its problem.
 fn trained(model: ModelSpec, selection: Selection) -> (Trained, Table) {
     let table = compas();
-    let mut spec = Spec::new(
+    let mut spec = Spec::paper(
         "two_year_recid",
         &["fpr(age > median(age)) <= fpr() + 0.1", "tpr(each sex) >= 0.3"],
     );
@@ -136,7 +136,7 @@ fn what_is_not_measured_is_not_met() {
 fn infeasible_is_a_warning() {
     let table = compas();
     let mut spec =
-        Spec::new("two_year_recid", &["positive_rate() >= 0.9", "positive_rate() <= 0.1"]);
+        Spec::paper("two_year_recid", &["positive_rate() >= 0.9", "positive_rate() <= 0.1"]);
     spec.encoder.ignore = vec!["is_recid".into()];
     spec.algorithm = Algorithm::Practical(Practical { turns: 300, ..Practical::default() });
     for selection in [Selection::Theorem, Selection::Uniform, Selection::default(), Selection::Last]

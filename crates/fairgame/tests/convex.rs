@@ -50,7 +50,8 @@ fn table(rows: usize, seed: u64) -> Table {
 /// A high recall, and more positive decisions in one group: what a plain fit violates.
 fn training(algorithm: Algorithm, one: bool) -> Training {
     let (train, val) = (table(120, 1), table(120, 2));
-    let mut spec = Spec::new("label", &["recall() >= 0.9", "positive_rate(group == \"b\") >= 0.8"]);
+    let mut spec =
+        Spec::paper("label", &["recall() >= 0.9", "positive_rate(group == \"b\") >= 0.8"]);
     spec.encoder = EncoderSpec {
         ignore: vec!["group".into()],
         numbers: Coding::AsIs,

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use fairgame::Result;
 use fairgame::algorithm::{Algorithm, Practical};
-use fairgame::classifier::{Dataset, Margin, Selection, ShrinkSpec};
+use fairgame::classifier::{Dataset, Margin, Selection, ShrinkSpec, explain, shrink};
 use fairgame::evaluate::{Decisions, Evaluation, Verdict, evaluate};
 use fairgame::observe::Checkpoint;
 use fairgame::random::Stream;
@@ -51,6 +51,7 @@ fn spec(margin: Margin, repeats: usize) -> Spec {
     spec.selection =
         Selection::Shrink(ShrinkSpec { on: Dataset::Val, margin, ..ShrinkSpec::default() });
     spec.seed = 3;
+    spec.early_stop = None;
     spec
 }
 
@@ -193,4 +194,96 @@ fn what_cannot_be_is_refused() {
     let mut spec = spec(Margin::None, 1);
     spec.constraints.clear();
     assert!(spec.train(&data, 1, &mut []).unwrap_err().to_string().contains("fewer folds"));
+}
+
+/// Prices and relaxations are those of programs that are solved again with a little more slack.
+#[test]
+fn duals_are_slopes() {
+    let mut stream = Stream::new(11, "duals");
+    let mut binding = 0;
+    for case in 0..200 {
+        let (models, count) = (3 + stream.below(40) as usize, 1 + stream.below(5) as usize);
+        let objective: Vec<f64> = (0..models).map(|_| stream.unit()).collect();
+        // Some cannot be met.
+        let shift = if case % 3 == 0 { 0.4 } else { 0.7 };
+        let constraints: Vec<Vec<f64>> =
+            (0..models).map(|_| (0..count).map(|_| stream.unit() - shift).collect()).collect();
+        let cost = |constraints: &[Vec<f64>], allowed: f64| {
+            let shrunk = shrink(&objective, constraints, allowed).unwrap();
+            let cost = shrunk.weights.iter().map(|&(k, weight)| weight * objective[k]).sum::<f64>();
+            (cost, shrunk)
+        };
+        let found = explain(&objective, &constraints, 0.0).unwrap();
+        let (now, shrunk) = cost(&constraints, 0.0);
+        if !shrunk.feasible {
+            // Loosened by so much it can be met, by a little less it cannot.
+            let loosened = |by: f64| -> Vec<Vec<f64>> {
+                constraints.iter().map(|all| all.iter().map(|one| one - by).collect()).collect()
+            };
+            assert!(cost(&loosened(found.relaxation + 1e-6), 0.0).1.feasible);
+            assert!(!cost(&loosened(found.relaxation - 1e-4), 0.0).1.feasible);
+            assert!((found.conflict.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{found:?}");
+            // Whatever has no share in it may be left out, and no mixture is better off.
+            let of_share: Vec<Vec<f64>> = constraints
+                .iter()
+                .map(|all| {
+                    let shares = all.iter().zip(&found.conflict);
+                    shares.filter(|(_, share)| **share > 1e-9).map(|(one, _)| *one).collect()
+                })
+                .collect();
+            let least = cost(&of_share, 0.0).1.least;
+            assert!((least - found.relaxation).abs() < 1e-6, "{least} {found:?}");
+            continue;
+        }
+        assert_eq!((found.relaxation, found.conflict.iter().sum::<f64>()), (0.0, 0.0));
+        for (at, price) in found.prices.iter().enumerate() {
+            // The cost is convex in the slack: the price lies between the slopes on either side.
+            let moved = |by: f64| -> Option<f64> {
+                let mut moved = constraints.clone();
+                moved.iter_mut().for_each(|all| all[at] -= by);
+                let (cost, shrunk) = cost(&moved, 0.0);
+                shrunk.feasible.then_some((now - cost) / by)
+            };
+            let step = 1e-4;
+            assert!(moved(step).is_none_or(|less| less <= price + 1e-3), "{case}: {found:?}");
+            assert!(moved(-step).is_none_or(|more| more >= price - 1e-3), "{case}: {found:?}");
+            binding += usize::from(*price > 0.01);
+        }
+    }
+    assert!(binding > 50, "{binding} prices");
+}
+
+/// The rows that a warning asks for have an interval about as wide as a rate may have to be known.
+#[test]
+fn rows_needed_are_rows_needed() {
+    for (rows, share) in [(20_usize, 0.5), (30, 0.2), (12, 0.8), (40, 0.5)] {
+        let mut stream = Stream::new(rows as u64, "needed");
+        let mut table = |rows: usize| {
+            let labels = (0..rows).map(|_| Some(stream.unit() < share)).collect();
+            let skill = (0..rows).map(|row| row as f64).collect();
+            Table::new(vec![
+                Column::new("skill", Values::Number(skill)),
+                Column::new("hired", Values::Boolean(labels)),
+            ])
+            .unwrap()
+        };
+        let width = |table: &Table| {
+            let problem = fairgame::rate::Problem::parse("hired", "error()", &["error() <= 0.9"]);
+            let (bound, _) = problem.unwrap().bind(table, &[]).unwrap();
+            let none = vec![false; table.rows()];
+            let found = evaluate(&bound, table, None, Decisions::Hard(&none), 0.95).unwrap();
+            let interval = found.constraints[0].rates[0].measurement.estimate().unwrap().interval;
+            interval.high - interval.low
+        };
+        // As the warning has it, on average over samples of so few rows.
+        let needed: f64 = (0..50)
+            .map(|_| {
+                let times = width(&table(rows)) / 0.2;
+                (rows as f64 * times * times).ceil()
+            })
+            .sum::<f64>()
+            / 50.0;
+        let then: f64 = (0..50).map(|_| width(&table(needed as usize))).sum::<f64>() / 50.0;
+        assert!((0.16..0.21).contains(&then), "{rows} rows, {needed} needed: {then}");
+    }
 }

@@ -23,7 +23,7 @@ fn adult() -> (Spec, Table, Table) {
     let groups = ["race == \"White\"", "race == \"Black\"", "sex == \"Male\"", "sex == \"Female\""];
     let constraints =
         groups.map(|group| format!("positive_rate({group}) >= 0.8 * positive_rate()"));
-    let spec = Spec::new("income == \">50K\"", &constraints);
+    let spec = Spec::paper("income == \">50K\"", &constraints);
     (spec, table.take(&halves[0]), table.take(&halves[1]))
 }
 
@@ -101,7 +101,7 @@ fn killed_spec(stop: bool) -> Spec {
     let mut spec = adult().0;
     spec.model = ModelSpec::Mlp { units: 10 };
     spec.algorithm = Algorithm::Practical(Practical { turns: 12_000, ..Practical::default() });
-    spec.early_stop = stop.then_some(Patience { kept: 15, least: 1e-3 });
+    spec.early_stop = stop.then_some(Patience { kept: 15, least: 1e-3, after: 0 });
     spec.seed = 3;
     spec
 }

@@ -232,7 +232,7 @@ fn classifiers() {
     }
     let table = people(&csv);
     let median = "positive_rate(age > median(age)) <= 0.6";
-    let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.8", median]);
+    let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.8", median]);
     spec.algorithm = Algorithm::Practical(Practical { turns: 300, ..Practical::default() });
     let data = Data { train: (&table).into(), val: None };
     let classifier = spec.train(&data, 1, &mut []).unwrap().classifier;

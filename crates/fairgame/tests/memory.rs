@@ -147,7 +147,7 @@ fn decide(classifier: &Classifier, rows: usize, format: Format) -> usize {
 fn deciding_takes_no_more_for_more_rows() {
     let _alone = ALONE.lock().unwrap();
     let people = read([People::source(1000)], &ReadOptions::default()).unwrap();
-    let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+    let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
     spec.encoder.ignore = vec!["person".to_owned()];
     spec.algorithm = Algorithm::Practical(Practical { turns: 50, ..Practical::default() });
     let trained = spec.train(&Data { train: (&people).into(), val: None }, 1, &mut []).unwrap();

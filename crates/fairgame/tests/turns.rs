@@ -25,7 +25,7 @@ fn nothing_after_the_first_turns() {
             Algorithm::Baseline(Baseline { turns, radius: 1e-3, ..Baseline::default() }),
             Algorithm::Unconstrained(Unconstrained { turns, ..Unconstrained::default() }),
         ] {
-            let mut spec = Spec::new(
+            let mut spec = Spec::paper(
                 "income == \">50K\"",
                 &["positive_rate(each sex) >= 0.8 * positive_rate()", "tpr(each race) >= 0.5"],
             );

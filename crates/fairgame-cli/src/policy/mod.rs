@@ -10,15 +10,32 @@ mod words;
 
 use std::path::Path;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fairgame::Result;
-use fairgame::train::Spec;
+use fairgame::train::{Recipe, Spec};
 use toml::{Table, Value};
 
 use learning::LearningArguments;
 pub(crate) use typed::Typed;
 
 use tree::{named, read, set, settings};
+use words::Words;
+
+/// A recipe by its name.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RecipeName {
+    Recommended,
+    Paper,
+}
+
+impl RecipeName {
+    fn recipe(self) -> Recipe {
+        match self {
+            RecipeName::Recommended => Recipe::Recommended,
+            RecipeName::Paper => Recipe::Paper,
+        }
+    }
+}
 
 /// What is to hold, and of what.
 #[derive(Args)]
@@ -27,6 +44,11 @@ pub(crate) struct ProblemArguments {
     /// A policy file (TOML), or @NAME for one of the paper's problems; flags win over it
     #[arg(long, value_name = "FILE")]
     policy: Option<String>,
+
+    /// What stands where neither the policy nor a flag says: `recommended` (cross-fitting, a margin, early stopping) or
+    /// `paper` (two halves, all turns) [default: recommended]
+    #[arg(long, value_name = "NAME", value_parser = Words::<RecipeName>::new())]
+    recipe: Option<RecipeName>,
 
     /// The condition that makes a row positive: 'income == ">50K"'
     #[arg(long, value_name = "EXPR")]
@@ -49,10 +71,11 @@ pub(crate) struct ProblemArguments {
 impl ProblemArguments {
     /// What the policy says.
     fn policy(&self) -> Result<Spec> {
+        let recipe = self.recipe.map(RecipeName::recipe);
         match self.policy.as_deref() {
-            None => Ok(Spec::new::<&str>("", &[])),
-            Some(name) if name.starts_with('@') => named(name),
-            Some(path) => read(Path::new(path)),
+            None => Ok(Spec::of::<&str>(recipe.unwrap_or_default(), "", &[])),
+            Some(name) if name.starts_with('@') => named(name, recipe.unwrap_or_default()),
+            Some(path) => read(Path::new(path), recipe),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fairgame::train::{Spec, explained};
+use fairgame::train::{Recipe, Spec, explained};
 use fairgame::{Error, ErrorKind, Result, rate};
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
@@ -14,15 +14,15 @@ pub(super) fn settings(message: impl Into<String>) -> Error {
 }
 
 /// One of the paper's problems.
-pub(super) fn named(name: &str) -> Result<Spec> {
+pub(super) fn named(name: &str, recipe: Recipe) -> Result<Spec> {
     let policy = rate::Policy::find(name.trim_start_matches('@'))?;
-    let mut spec = Spec::new(policy.label, policy.constraints);
+    let mut spec = Spec::of(recipe, policy.label, policy.constraints);
     spec.objective = policy.objective.to_owned();
     Ok(spec)
 }
 
 /// A policy file; its label is empty where it has none.
-pub(super) fn read(path: &Path) -> Result<Spec> {
+pub(super) fn read(path: &Path, recipe: Option<Recipe>) -> Result<Spec> {
     let text = fs::read_to_string(path).map_err(|error| {
         Error::new(ErrorKind::Io, format!("the policy cannot be read: {error}"))
             .help("give a TOML file, or @NAME for one of the paper's problems")
@@ -45,6 +45,14 @@ pub(super) fn read(path: &Path) -> Result<Spec> {
     // A flag may still give it.
     let none = || Spanned::new(0..0, DeValue::String("".into()));
     table.get_mut().entry(Spanned::new(0..0, "label".into())).or_insert_with(none);
+    if let Some(recipe) = recipe {
+        let name = match recipe {
+            Recipe::Recommended => "recommended",
+            Recipe::Paper => "paper",
+        };
+        let name = Spanned::new(0..0, DeValue::String(name.into()));
+        table.get_mut().insert(Spanned::new(0..0, "recipe".into()), name);
+    }
     Spec::deserialize(toml::Deserializer::from(table)).map_err(|error| {
         let (message, hint) = explained(error.message());
         placed(settings(message), hint, &error)

@@ -40,7 +40,7 @@ pub fn model() -> ModelSpec {
 /// ```
 pub fn spec() -> Result<Spec> {
     let policy = Policy::find("@entities")?;
-    let mut spec = Spec::new(policy.label, policy.constraints);
+    let mut spec = Spec::paper(policy.label, policy.constraints);
     spec.encoder.ignore = vec!["country".to_owned(), "chain".to_owned()];
     spec.model = model();
     let optimizer = Optimizer::adam(STEP);

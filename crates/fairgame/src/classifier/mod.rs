@@ -19,7 +19,7 @@ pub use seen::Seen;
 pub(crate) use seen::sketch;
 pub use select::{Margin, Selected, Selection, ShrinkSpec};
 pub(crate) use shrink::Balance;
-pub use shrink::{Epsilon, Shrunk, shrink};
+pub use shrink::{Epsilon, Explained, Shrunk, explain, shrink};
 
 use crate::encode::{Encoder, Features};
 use crate::model::{AnyModel, Model};
@@ -36,7 +36,7 @@ use crate::{Error, ErrorKind, Result};
 /// # use fairgame::train::{Data, Spec};
 /// # let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
 /// # let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
-/// # let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+/// # let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
 /// # spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
 /// # let trained = spec.train(&Data { train: (&people).into(), val: None }, 1, &mut [])?;
 /// let classifier = trained.classifier;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shrink::{Balance, Epsilon, Shrunk, shrink_balanced};
+use super::shrink::{Balance, Epsilon, Explained, Shrunk, explain_balanced, shrink_balanced};
 use super::{Dataset, Iterates};
 use crate::rate::Side;
 use crate::{Error, ErrorKind, Result};
@@ -130,14 +130,12 @@ impl Selection {
     }
 }
 
+/// Objectives, constraints, and ε.
+type Program = (Vec<f64>, Vec<Vec<f64>>, f64);
+
 impl ShrinkSpec {
-    /// Shrinks the models that were kept, with these margins, or none.
-    pub(crate) fn shrink(
-        &self,
-        iterates: &Iterates,
-        margins: &[f64],
-        balance: Option<&Balance>,
-    ) -> Result<Shrunk> {
+    /// The objective of each model, its constraints with their margins, and how far these may be violated.
+    fn program(&self, iterates: &Iterates, margins: &[f64]) -> Result<Program> {
         let models = || iterates.models.iter();
         let objective: Vec<f64> =
             models().map(|model| model.on(self.on).losses(self.objective).objective).collect();
@@ -156,7 +154,29 @@ impl ShrinkSpec {
                 iterates.mixed(&weights, Dataset::Val, Side::Exact).worst().max(0.0)
             }
         };
+        Ok((objective, constraints, allowed))
+    }
+
+    /// Shrinks the models that were kept, with these margins, or none.
+    pub(crate) fn shrink(
+        &self,
+        iterates: &Iterates,
+        margins: &[f64],
+        balance: Option<&Balance>,
+    ) -> Result<Shrunk> {
+        let (objective, constraints, allowed) = self.program(iterates, margins)?;
         shrink_balanced(&objective, &constraints, allowed, balance)
+    }
+
+    /// What that comes to, explained.
+    pub(crate) fn explain(
+        &self,
+        iterates: &Iterates,
+        margins: &[f64],
+        balance: Option<&Balance>,
+    ) -> Result<Explained> {
+        let (objective, constraints, allowed) = self.program(iterates, margins)?;
+        explain_balanced(&objective, &constraints, allowed, balance)
     }
 }
 

@@ -195,3 +195,100 @@ fn solve(
     found.iter_mut().for_each(|(_, weight)| *weight /= total);
     Ok((solution.objective(), found))
 }
+
+/// What constraints cost, and which of them stand against each other: the duals of the linear programs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explained {
+    /// Of each constraint, how much the objective would fall for each unit of slack that it were given, while others
+    /// stay as they are: 0 where it does not bind.
+    pub prices: Vec<f64>,
+    /// The least by which all constraints together would have to be loosened for some mixture to meet them: 0 where one
+    /// does.
+    pub relaxation: f64,
+    /// Of each constraint, its share in why they cannot be met together; all 0 where they can.
+    pub conflict: Vec<f64>,
+}
+
+/// Explains what shrinking these models under these constraints comes to; see [`shrink`].
+///
+/// ```
+/// use fairgame::classifier::explain;
+/// // Half of each meets the constraint; a hundredth of slack moves a twentieth of the weight to the better one.
+/// let found = explain(&[0.1, 0.3], &[vec![0.1], vec![-0.1]], 0.0)?;
+/// assert!((found.prices[0] - 1.0).abs() < 1e-6 && found.relaxation == 0.0);
+/// # Ok::<(), fairgame::Error>(())
+/// ```
+///
+/// # Errors
+/// If the solver fails.
+pub fn explain(objective: &[f64], constraints: &[Vec<f64>], allowed: f64) -> Result<Explained> {
+    explain_balanced(objective, constraints, allowed, None)
+}
+
+pub(crate) fn explain_balanced(
+    objective: &[f64],
+    constraints: &[Vec<f64>],
+    allowed: f64,
+    balance: Option<&Balance>,
+) -> Result<Explained> {
+    let shrunk = shrink_balanced(objective, constraints, allowed, balance)?;
+    let least = duals(&vec![0.0; objective.len()], constraints, None, balance)?;
+    let epsilon = shrunk.least.max(allowed) + HAIR;
+    let prices = duals(objective, constraints, Some(epsilon), balance)?;
+    let conflict = if shrunk.feasible { vec![0.0; least.len()] } else { least };
+    let relaxation = if shrunk.feasible { 0.0 } else { shrunk.least };
+    Ok(Explained { prices, relaxation, conflict })
+}
+
+/// The multipliers of the constraints at the optimum of program (2) for the ε given, or of (1) for none: the dual
+///
+/// ```text
+/// most  w − ε·Σ_i y_i   with  w ≤ ℓ₀⁽ᵗ⁾ + Σ_i y_i·ℓ_i⁽ᵗ⁾ for every t, y ≥ 0
+/// ```
+///
+/// where for (1) ℓ₀ is 0 and Σ_i y_i is at most 1; with weights in balance, w is split over the games of each repeat.
+fn duals(
+    objective: &[f64],
+    constraints: &[Vec<f64>],
+    epsilon: Option<f64>,
+    balance: Option<&Balance>,
+) -> Result<Vec<f64>> {
+    let mut program = Problem::new(OptimizationDirection::Maximize);
+    let free = (f64::NEG_INFINITY, f64::INFINITY);
+    let bound = program.add_var(1.0, free);
+    let prices: Vec<_> = (0..constraints[0].len())
+        .map(|_| program.add_var(-epsilon.unwrap_or(0.0), (0.0, f64::INFINITY)))
+        .collect();
+    let games: Vec<_> = match balance {
+        None => vec![bound],
+        Some(balance) => balance.folds.iter().map(|_| program.add_var(0.0, free)).collect(),
+    };
+    if let Some(balance) = balance {
+        let count = balance.folds.iter().map(|&(_, repeat)| repeat + 1).max().unwrap_or(0);
+        for repeat in 0..count {
+            let own = balance.folds.iter().zip(&games).filter(|((_, of), _)| *of == repeat);
+            let row: Vec<_> =
+                own.map(|(&(share, _), &game)| (game, share)).chain([(bound, -1.0)]).collect();
+            program.add_constraint(&row, ComparisonOp::Ge, 0.0);
+        }
+    }
+    for (model, losses) in constraints.iter().enumerate() {
+        let game = games[balance.map_or(0, |balance| balance.game[model])];
+        let terms = prices.iter().zip(losses).map(|(&price, &loss)| (price, loss));
+        let row: Vec<_> = terms.chain([(game, -1.0)]).collect();
+        program.add_constraint(&row, ComparisonOp::Ge, -objective[model]);
+    }
+    if epsilon.is_none() {
+        let ones: Vec<_> = prices.iter().map(|&price| (price, 1.0)).collect();
+        program.add_constraint(&ones, ComparisonOp::Le, 1.0);
+    }
+    let failed = |why: String| {
+        Error::new(ErrorKind::Settings, format!("the dual program of shrinking failed: {why}"))
+    };
+    let solution = program
+        .solve()
+        .map_err(|error| failed(error.to_string()))?
+        .into_solution()
+        .map_err(|_| failed("it was interrupted".to_owned()))?;
+    Ok(prices.iter().map(|&price| solution.var_value(price).max(0.0)).collect())
+}

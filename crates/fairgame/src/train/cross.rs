@@ -10,12 +10,12 @@ use std::thread;
 
 use super::{Datasets, Training};
 use crate::algorithm::Setting;
-use crate::classifier::{Balance, Iterates, Selected, Selection, ShrinkSpec};
+use crate::classifier::{Balance, Explained, Iterates, Selected, Selection, ShrinkSpec};
 use crate::evaluate::{Decisions, margins};
 use crate::game::{Ending, Game, Kept, Observer};
 use crate::observe::{Checkpoint, EarlyStop, Every};
 use crate::random::mix;
-use crate::rate::Multipliers;
+use crate::rate::{LossValues, Multipliers};
 use crate::sample::Work;
 use crate::{Error, ErrorKind, Result};
 
@@ -80,16 +80,22 @@ impl Played {
 }
 
 /// How far the games of a training are, all together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// Turns that were played, or need not be.
     pub done: u64,
     /// Turns of all games.
     pub turns: u64,
+    /// What a constraint player was last shown: of a minibatch, an estimate.
+    pub losses: LossValues,
 }
 
-/// How often a game says how far it is.
+/// What a game tells: which it is, how far of how many turns, and what was last measured.
+type Told = (usize, u64, u64, LossValues);
+
+/// How often a game says how far it is, and after how many turns at the latest: then it may be asked to stop.
 const TELLS: u64 = 500;
+const LATEST: u64 = 256;
 
 /// How often margins are found anew of the mixture that the last ones led to.
 const ROUNDS: usize = 8;
@@ -127,7 +133,7 @@ impl Training {
         let games = self.games();
         let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
         let workers = threads.clamp(1, games);
-        let (tell, told) = mpsc::channel::<(usize, u64, u64)>();
+        let (tell, told) = mpsc::channel::<Told>();
         thread::scope(|scope| {
             let running: Vec<_> = (0..workers)
                 .map(|_| {
@@ -149,11 +155,11 @@ impl Training {
                 })
                 .collect();
             drop(tell);
-            let mut at = vec![(0, 0); games];
-            for (game, done, turns) in told {
-                at[game] = (done, turns);
-                let done = at.iter().map(|(done, _)| done).sum();
-                if watch(Progress { done, turns: turns * games as u64 }).is_break() {
+            let mut at = vec![0; games];
+            for (game, done, turns, losses) in told {
+                at[game] = done;
+                let (done, turns) = (at.iter().sum(), turns * games as u64);
+                if watch(Progress { done, turns, losses }).is_break() {
                     stop.store(true, Ordering::Relaxed);
                 }
             }
@@ -173,7 +179,7 @@ impl Training {
         threads: usize,
         checkpoint: Option<&(dyn Fn(usize) -> (Checkpoint, bool) + Sync)>,
         stop: &AtomicBool,
-        tell: &mpsc::Sender<(usize, u64, u64)>,
+        tell: &mpsc::Sender<Told>,
     ) -> Result<Played> {
         let setting = self.setting_of(place, threads);
         let mut game = self.spec.algorithm.game(&setting)?;
@@ -182,16 +188,16 @@ impl Training {
             saved.resume(&mut game)?;
         }
         let turns = game.turns();
-        let mut watch = Every::new((turns / TELLS).max(1), |game: &Game<'_>| {
+        let mut watch = Every::new((turns / TELLS).clamp(1, LATEST), |game: &Game<'_>| {
             // Nobody listens any more once the training is over.
-            tell.send((place, game.turn(), turns)).ok();
+            tell.send((place, game.turn(), turns, game.losses().clone())).ok();
             match stop.load(Ordering::Relaxed) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
         });
         let mut patience =
-            self.spec.early_stop.map(|patience| EarlyStop::new(patience, setting.val, threads));
+            self.spec.patience().map(|patience| EarlyStop::new(patience, setting.val, threads));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(saved.as_mut().map(|(saved, _)| saved as &mut dyn Observer));
         observers.push(&mut watch);
@@ -206,7 +212,7 @@ impl Training {
             saved.save(&game)?;
         }
         if !asked {
-            tell.send((place, turns, turns)).ok();
+            tell.send((place, turns, turns, game.losses().clone())).ok();
         }
         Ok(Played::of(&game, ending))
     }
@@ -217,7 +223,7 @@ impl Training {
         played: &[Played],
         threads: usize,
         selection: Selection,
-    ) -> Result<(Iterates, Selected)> {
+    ) -> Result<(Iterates, Selected, Option<Explained>)> {
         let measured = played.iter().enumerate().map(|(game, played)| {
             let Setting { train, val, .. } = self.setting_of(game, threads);
             Iterates::measure(&played.kept, &train, &val, threads)
@@ -225,11 +231,14 @@ impl Training {
         let iterates = Iterates::join(measured.collect::<Vec<_>>());
         let Selection::Shrink(spec) = selection else {
             let selected = selection.select(&iterates)?;
-            return Ok((iterates, selected));
+            return Ok((iterates, selected, None));
         };
         let shrunk = self.shrink(&spec, &iterates)?;
+        // Prices are good to know, and no reason to have no classifier.
+        let balance = self.balance(&iterates);
+        let explained = spec.explain(&iterates, &shrunk.margins, balance.as_ref()).ok();
         let selected = Selected { weights: shrunk.weights.clone(), shrunk: Some(shrunk) };
-        Ok((iterates, selected))
+        Ok((iterates, selected, explained))
     }
 
     fn balance(&self, iterates: &Iterates) -> Option<Balance> {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::{Recipe, Spec};
+use crate::algorithm::Algorithm;
+use crate::observe::Patience;
 use crate::rate::Weighted;
 use crate::table::{Table, Values, split};
 use crate::{Error, ErrorKind, Result};
@@ -41,13 +43,6 @@ fn once() -> usize {
 
 fn half() -> f64 {
     0.5
-}
-
-impl Default for Datasets {
-    /// Two halves, as in the paper.
-    fn default() -> Self {
-        Datasets::Two { val_fraction: half() }
-    }
 }
 
 /// The parts of a table.
@@ -94,7 +89,7 @@ impl Spec {
             let (rest, drawn) = draw(&train, self.test_fraction, self.seed ^ 0x7465_7374)?;
             (train, test) = (rest, Some(drawn));
         }
-        let val = match self.datasets {
+        let val = match self.datasets_in_use() {
             Datasets::Two { val_fraction } if !val_is_given => {
                 let (rest, drawn) = draw(&train, val_fraction, self.seed)?;
                 train = rest;
@@ -103,6 +98,28 @@ impl Spec {
             _ => None,
         };
         Ok(Divided { train, val, test })
+    }
+
+    /// Whether the algorithm is one that recipes are for: the others are as the paper has them.
+    fn is_played(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Practical(_) | Algorithm::Lagrangian(_))
+    }
+
+    /// The datasets that the algorithm has: only the practical ones are cross-fitted.
+    pub(super) fn datasets_in_use(&self) -> Datasets {
+        match (self.datasets, self.algorithm) {
+            (datasets, _) if self.is_played() => datasets,
+            (Datasets::Cross { .. }, Algorithm::Unconstrained(_) | Algorithm::Baseline(_)) => {
+                Datasets::One
+            }
+            (Datasets::Cross { .. }, _) => Recipe::Paper.datasets(),
+            (datasets, _) => datasets,
+        }
+    }
+
+    /// When a game stops early, if it does.
+    pub(super) fn patience(&self) -> Option<Patience> {
+        self.early_stop.filter(|_| self.is_played() || self.recipe == Recipe::Paper)
     }
 
     /// Refuses shares of the rows that are none.

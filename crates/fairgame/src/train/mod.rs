@@ -8,6 +8,7 @@
 mod cross;
 mod divide;
 mod named;
+mod recipe;
 mod record;
 mod settings;
 mod warning;
@@ -22,7 +23,8 @@ use sha2::{Digest, Sha256};
 use crate::algorithm::{Algorithm, Setting};
 use crate::archive::hex;
 use crate::classifier::{
-    self, Classifier, Iterates, Margin, Member, Provenance, Selected, Selection, ShrinkSpec,
+    self, Classifier, Explained, Iterates, Margin, Member, Provenance, Selected, Selection,
+    ShrinkSpec,
 };
 use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
 use crate::game::{Ending, Game, Keep, Observer};
@@ -36,63 +38,52 @@ use crate::{Error, ErrorKind, Result};
 
 pub use cross::{Played, Progress};
 pub use divide::{Datasets, Divided, WeightedRows};
+pub use recipe::Recipe;
 pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
 pub use settings::explained;
 pub use warning::{HAIR, Warning};
 
 /// All that a training depends on but the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "recipe::Given")]
 pub struct Spec {
     /// The condition that makes a row positive.
     pub label: String,
     /// What to minimise.
-    #[serde(default = "error_rate")]
     pub objective: String,
     /// What is to hold.
-    #[serde(default)]
     pub constraints: Vec<String>,
     /// Whether groups of an `each` that have no rows are left out rather than refused.
-    #[serde(default)]
     pub skip_empty_groups: bool,
     /// The column that says how much each row counts; 1 each without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<String>,
     /// What stands for a missing value in the files that rows are read from, to learn from and to be decided.
-    #[serde(default)]
     pub missing: Missing,
-    /// One dataset for both players, or two.
-    #[serde(default, deserialize_with = "named::named")]
+    /// What stands where the settings below are not given.
+    pub recipe: Recipe,
+    /// One dataset for both players, two, or every row as both in turn.
     pub datasets: Datasets,
     /// The share of the rows that is kept to test on.
-    #[serde(default)]
     pub test_fraction: f64,
     /// How columns become features; the label's and the weight's never do.
-    #[serde(default)]
     pub encoder: EncoderSpec,
     /// The family of models.
-    #[serde(default = "linear", deserialize_with = "named::named")]
     pub model: ModelSpec,
     /// What stands in for decisions where slopes are needed.
-    #[serde(default)]
     pub surrogate: Surrogate,
     /// Where parameters may be, and how they are held back.
-    #[serde(default)]
     pub region: Region,
     /// How the game is played.
-    #[serde(default, deserialize_with = "named::named")]
     pub algorithm: Algorithm,
     /// Which turns' models are kept.
-    #[serde(default)]
     pub keep: Keep,
     /// Whether to stop once models get no better, and when.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "recipe::never")]
     pub early_stop: Option<Patience>,
     /// How the classifier is made of them; without constraints to shrink under, the last is taken.
-    #[serde(default, deserialize_with = "named::named")]
     pub selection: Selection,
     /// Draws the start, the minibatches and the decisions.
-    #[serde(default)]
     pub seed: u64,
 }
 
@@ -219,6 +210,8 @@ pub struct Trained {
     pub iterates: Iterates,
     /// How the classifier is made of them.
     pub selected: Selected,
+    /// What the constraints cost, and which stand against each other, if it was by shrinking.
+    pub explained: Option<Explained>,
     /// With cross-fitting, each training row's chance of a positive decision by models that have not learnt from it.
     pub out_of_fold: Option<Vec<f64>>,
     /// λ̄: the mean of what the constraint player played.
@@ -234,8 +227,18 @@ pub struct Trained {
 }
 
 impl Spec {
-    /// A linear model for a label under constraints, with every setting at its default.
+    /// A linear model for a label under constraints, with every setting as recommended.
     pub fn new<S: AsRef<str>>(label: &str, constraints: &[S]) -> Self {
+        Spec::of(Recipe::Recommended, label, constraints)
+    }
+
+    /// The same, with every setting as in the paper.
+    pub fn paper<S: AsRef<str>>(label: &str, constraints: &[S]) -> Self {
+        Spec::of(Recipe::Paper, label, constraints)
+    }
+
+    /// The same, with every setting as in a recipe.
+    pub fn of<S: AsRef<str>>(recipe: Recipe, label: &str, constraints: &[S]) -> Self {
         Spec {
             label: label.to_owned(),
             objective: error_rate(),
@@ -243,16 +246,17 @@ impl Spec {
             skip_empty_groups: false,
             weight: None,
             missing: Missing::default(),
-            datasets: Datasets::default(),
+            recipe,
+            datasets: recipe.datasets(),
             test_fraction: 0.0,
             encoder: EncoderSpec::default(),
             model: ModelSpec::Linear,
             surrogate: Surrogate::default(),
             region: Region::default(),
             algorithm: Algorithm::default(),
-            keep: Keep::default(),
-            early_stop: None,
-            selection: Selection::default(),
+            keep: recipe.keep(),
+            early_stop: recipe.early_stop(),
+            selection: recipe.selection(),
             seed: 0,
         }
     }
@@ -273,7 +277,7 @@ impl Spec {
         if self.keep == Keep::Spaced(0) {
             return wrong("to keep no model leaves nothing to select from".to_owned(), "keep some");
         }
-        if let Some(Patience { kept, least }) = self.early_stop
+        if let Some(Patience { kept, least, .. }) = self.early_stop
             && !(kept > 0 && least >= 0.0 && least.is_finite())
         {
             let message = format!("early stopping after {kept} kept models by less than {least}");
@@ -335,7 +339,7 @@ impl Spec {
     ///
     /// let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
     /// let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
-    /// let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+    /// let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
     /// spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
     /// let trained = spec.train(&Data { train: (&people).into(), val: None }, 1, &mut [])?;
     /// let shrunk = trained.selected.shrunk.unwrap();
@@ -399,7 +403,7 @@ impl Training {
         let folds = match &val {
             // Whoever gives rows to enforce the constraints on has said which.
             Some(_) => Vec::new(),
-            None => cross::cut(spec.datasets, train.compiled.cells(), spec.seed)?,
+            None => cross::cut(spec.datasets_in_use(), train.compiled.cells(), spec.seed)?,
         };
         let (measures, notices) = (None, Vec::new());
         Ok(Training {
@@ -473,7 +477,7 @@ impl Training {
         threads: usize,
         observers: &mut [&mut dyn Observer],
     ) -> Result<Ending> {
-        let Some(patience) = self.spec.early_stop else { return game.run(observers) };
+        let Some(patience) = self.spec.patience() else { return game.run(observers) };
         let mut stop = EarlyStop::new(patience, self.setting(threads).val, threads);
         // Last, so that the others have seen the turn it stops at.
         let others = observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer);
@@ -502,7 +506,7 @@ impl Training {
             return Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
                 .help("play at least one turn"));
         }
-        let (iterates, selected) = self.select(played, threads, selection)?;
+        let (iterates, selected, explained) = self.select(played, threads, selection)?;
         let out_of_fold =
             (!self.folds.is_empty()).then(|| self.chances(&iterates, &selected.weights));
         let member = |&(model, weight): &(usize, f64)| {
@@ -518,18 +522,23 @@ impl Training {
             mix(self.spec.seed ^ 0x6b65_7900),
             self.provenance.clone(),
         )?;
-        let warnings = warning::warnings(
+        let mut warnings = warning::warnings(
             &self.bound,
             self.spec.algorithm,
             &iterates,
             &selected.weights,
             val.losses(),
         );
+        let violated = warnings.iter().any(|one| matches!(one, Warning::Violated { .. }));
+        let found =
+            explained.as_ref().and_then(|all| warning::infeasible(&self.bound, all, violated));
+        warnings.extend(found);
         Ok(Trained {
             classifier,
             iterates,
             warnings,
             selected,
+            explained,
             out_of_fold,
             mean_lambda: cross::mean(played.iter().map(|game| &game.mean_lambda)),
             suboptimality: played

@@ -5,10 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::warning::few_rows;
-use super::{Trained, Warning};
+use super::{Data, Trained, Warning};
 use crate::classifier::{Classifier, Dataset};
-use crate::evaluate::Evaluation;
-use crate::rate::Side;
+use crate::evaluate::{Decisions, Evaluation, evaluate};
+use crate::rate::{Side, Weighted};
 use crate::{Error, ErrorKind, Result};
 
 /// How a classifier was trained, and how it did.
@@ -64,6 +64,27 @@ pub struct RecordedPart {
 }
 
 impl Trained {
+    /// What the classifier comes to on the rows that it was made from: those of `train`, and as `val` those that the
+    /// constraints were enforced on, with cross-fitting the same rows again, each by models that have not learnt from it.
+    pub fn judge(
+        &self,
+        data: &Data<'_>,
+        confidence: f64,
+    ) -> Result<Vec<(&'static str, Evaluation)>> {
+        let on =
+            |rows: Weighted<'_>| self.classifier.evaluate(rows.table, rows.weights, confidence);
+        let mut parts = vec![("train", on(data.train)?)];
+        if let Some(chances) = &self.out_of_fold {
+            let Weighted { table, weights } = data.train;
+            let decisions = Decisions::Probabilities(chances);
+            let bound = self.classifier.bound();
+            parts.push(("val", evaluate(bound, table, weights, decisions, confidence)?));
+        } else if let Some(val) = data.val {
+            parts.push(("val", on(val)?));
+        }
+        Ok(parts)
+    }
+
     /// The record of a training, with what the classifier came to on parts of the data; the rates that these
     /// hardly say are added to the warnings.
     pub fn record(&mut self, parts: Vec<RecordedPart>) -> Record {

@@ -7,7 +7,7 @@ use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use serde::Serialize;
 
 use crate::algorithm::Algorithm;
-use crate::classifier::{Dataset, Iterates};
+use crate::classifier::{Dataset, Explained, Iterates};
 use crate::evaluate::{Evaluation, Interval};
 use crate::rate::{Bound, Losses, Side, Tally};
 
@@ -56,6 +56,17 @@ pub enum Warning {
         interval: Interval,
         /// How sure that is.
         confidence: f64,
+        /// With about so many rows it would be known to a tenth on either side.
+        needed: usize,
+    },
+    /// The constraints cannot be met together by the models that were kept, with the margin that was asked for.
+    Infeasible {
+        /// The least by which all of them would have to be loosened.
+        relaxation: f64,
+        /// Those that stand against each other, the weightiest first.
+        conflict: Vec<String>,
+        /// Whether they can be met without the margin.
+        but_for_margin: bool,
     },
 }
 
@@ -95,10 +106,20 @@ impl fmt::Display for Warning {
                 f,
                 "stopped at turn {turn} of {turns}: the model is made of what was kept until then"
             ),
-            Warning::FewRows { rate, rows, interval, confidence } => write!(
+            Warning::Infeasible { relaxation, conflict, but_for_margin } => {
+                let named: Vec<String> = conflict.iter().map(|name| format!("`{name}`")).collect();
+                let with = if *but_for_margin { " with the margin asked for" } else { "" };
+                write!(
+                    f,
+                    "no mixture of the models meets all constraints{with}: some would, were each loosened by \
+                     {relaxation:.4}; what stands in the way: {}",
+                    named.join(", ")
+                )
+            }
+            Warning::FewRows { rate, rows, interval, confidence, needed } => write!(
                 f,
                 "`{rate}` is measured on {rows} row{} only: in the population it is between {:.2} and {:.2}, at a \
-                 confidence of {} %; get more rows, or merge small groups",
+                 confidence of {} %; get more rows (about {needed} would tell it to a tenth), or merge small groups",
                 if *rows == 1 { "" } else { "s" },
                 interval.low,
                 interval.high,
@@ -123,9 +144,33 @@ pub(super) fn few_rows(enforced: &Evaluation) -> Vec<Warning> {
             rows: rate.rows,
             interval,
             confidence: enforced.confidence,
+            needed: rows_needed(rate.rows, interval),
         })
     });
     few.collect()
+}
+
+/// About how many rows would have an interval as wide as a rate may have to be known: widths shrink with the root of
+/// their number.
+fn rows_needed(rows: usize, interval: Interval) -> usize {
+    let times = (interval.high - interval.low) / HARDLY_KNOWN;
+    (rows as f64 * times * times).ceil() as usize
+}
+
+/// The constraints that stand against each other, if they cannot all be met.
+pub(super) fn infeasible(bound: &Bound, explained: &Explained, violated: bool) -> Option<Warning> {
+    if explained.relaxation <= HAIR {
+        return None;
+    }
+    let mut shares: Vec<(f64, usize)> =
+        explained.conflict.iter().copied().enumerate().map(|(at, share)| (share, at)).collect();
+    shares.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let binding = shares.into_iter().filter(|(share, _)| *share > 0.01);
+    Some(Warning::Infeasible {
+        relaxation: explained.relaxation,
+        conflict: binding.map(|(_, at)| bound.constraints()[at].name().to_owned()).collect(),
+        but_for_margin: !violated,
+    })
 }
 
 /// Less than this is rounding of a loss.
