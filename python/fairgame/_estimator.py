@@ -98,6 +98,9 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         What to know before trusting the classifier; each is also a `FairGameWarning`.
     n_iter_ : int
         Turns that were played, in all games.
+    games_ : list of dict
+        Of each game (one, or with cross-fitting one a fold), how many turns it took, whether it stopped early, and how
+        much of the mixture is from it.
 
     Examples
     --------
@@ -278,7 +281,7 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         # So that a clone of it is trained alike.
         policy = json.loads(classifier.describe())["settings"]
         own = ("constraints", "objective", "model", "algorithm", "recipe", "datasets", "selection")
-        more = {key: policy[key] for key in ("surrogate", "region", "keep", "early_stop") if policy.get(key) is not None}
+        more = {key: policy[key] for key in ("surrogate", "region", "steps", "keep", "early_stop") if policy.get(key) is not None}
         return made.set_params(**{key: policy[key] for key in own}, random_state=policy["seed"], settings=more)
 
     # How it works.
@@ -320,6 +323,7 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self.evaluations_ = {part["part"]: Evaluation(part["evaluation"]) for part in record["parts"]}
         self.warnings_ = record["warnings"]
         self.n_iter_ = record["turns"]
+        self.games_ = record.get("games", [])
         if "_loaded" in self.__dict__:
             columns = known["label_columns"]
             self._label, self._target, self._groups = known["label"], columns[0] if len(columns) == 1 else None, []

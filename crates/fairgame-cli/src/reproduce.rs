@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use comfy_table::CellAlignment;
-use fairgame::Result;
-use fairgame_paper::{Experiment, Plan, Results};
+use fairgame::{Error, ErrorKind, Result};
+use fairgame_paper::{BeyondPlan, Experiment, Grounds, Plan, Progress, Results};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
@@ -18,13 +18,15 @@ Examples:
   fairgame reproduce --runs 5
   fairgame reproduce adult compas --runs 100 --out paper
   fairgame reproduce all --runs 100 --out paper      # finishes what was interrupted
+  fairgame reproduce beyond --runs 50 --seed 5001 --out paper
 
 Finished runs are kept in the folder and not run again. The paper has 100 runs of its four datasets, and 10
 of the simulated data: of these, a tenth of --runs is run.";
 
 #[derive(Args)]
 pub(crate) struct Reproduce {
-    /// simulated, communities, entities, adult, compas, or all [default: all]
+    /// simulated, communities, entities, adult, compas, or all [default: all]; or beyond: the recommended recipe
+    /// beside the paper's
     #[arg(value_name = "EXPERIMENT")]
     experiments: Vec<String>,
 
@@ -58,57 +60,151 @@ pub(crate) struct Reproduce {
 }
 
 pub(crate) fn run(arguments: &Reproduce) -> Result<Verdict> {
-    let threads = arguments.threads.map_or_else(output::threads, |threads| threads as usize);
+    if arguments.experiments.iter().any(|name| name == "beyond") {
+        return beyond(arguments);
+    }
     let plan = Plan {
         experiments: Experiment::find(&arguments.experiments)?,
         runs: arguments.runs,
         seed: arguments.seed,
         turns: arguments.turns,
         folder: arguments.out.clone(),
-        threads,
+        threads: arguments.threads(),
     };
-    let start = Instant::now();
-    let bar = bar(arguments.quiet || arguments.json);
-    let mut found = 0.0;
-    let done = plan.carry_out(|progress| {
-        found = progress.found;
-        let spent = start.elapsed().as_secs_f64();
-        let here = progress.done - progress.found;
-        let left = (here > 0.0).then(|| spent * (1.0 - progress.done) / here);
-        bar.set_position((1000.0 * progress.done) as u64);
-        bar.set_message(format!(
-            "{} of {} runs, {}{}",
-            progress.runs,
-            progress.of,
-            progress.experiment.name(),
-            left.map_or(String::new(), |left| format!(", {} left", human(left))),
-        ));
-    });
-    bar.finish_and_clear();
-    let done = done?;
-    let seconds = start.elapsed().as_secs_f64();
+    let names: Vec<&str> = match plan.experiments.len() {
+        5 => vec!["all"],
+        _ => plan.experiments.iter().map(|one| one.name()).collect(),
+    };
+    let mut watch = Watch::new(arguments);
+    let done = plan.carry_out(|progress| watch.tell(progress))?;
     let results = Results::of(&plan, &done.runs)?;
-    let time = match found > 0.0 {
-        true => "Some runs were found done.".to_owned(),
-        false => format!("It took {} on {}.", human(seconds), output::count(threads, "thread")),
-    };
-    let cores = format!("All runs together took {} of one core.", human(done.seconds));
-    results.write(&plan.folder, &[arguments.command(&plan), format!("{time} {cores}")])?;
-    print(arguments, &results, seconds)?;
+    let facts = [arguments.command(&names.join(" ")), watch.time(plan.threads, done.seconds)];
+    results.write(&plan.folder, &facts)?;
+    print(arguments, &results, watch.seconds())?;
     Ok(Verdict::Met)
 }
 
-impl Reproduce {
-    /// The command that makes these results.
-    fn command(&self, plan: &Plan) -> String {
-        let names: Vec<&str> = match plan.experiments.len() {
-            5 => vec!["all"],
-            _ => plan.experiments.iter().map(|one| one.name()).collect(),
+/// The recommended recipe beside the paper's.
+fn beyond(arguments: &Reproduce) -> Result<Verdict> {
+    if arguments.experiments.len() > 1 {
+        return Err(Error::new(
+            ErrorKind::Settings,
+            "`beyond` is run alone: it has all experiments",
+        )
+        .help("fairgame reproduce beyond"));
+    }
+    let plan = BeyondPlan {
+        runs: arguments.runs,
+        seed: arguments.seed,
+        turns: arguments.turns,
+        folder: arguments.out.clone(),
+        threads: arguments.threads(),
+    };
+    let mut watch = Watch::new(arguments);
+    let found = plan.carry_out(|progress| watch.tell(progress))?;
+    let facts = [arguments.command("beyond"), watch.time(plan.threads, found.seconds)];
+    found.write(&plan.folder, &facts)?;
+    if arguments.json {
+        output::print_json(&json!({
+            "version": output::VERSION, "seconds": watch.seconds(), "out": arguments.out, "results": found,
+        }))?;
+        return Ok(Verdict::Met);
+    }
+    let mut text = String::new();
+    for Grounds { ground, lines } in &found.grounds {
+        let mut table = output::table(&[
+            ground.title(),
+            "test error",
+            "worst on test rows",
+            "runs with a violation",
+            "constraints violated",
+        ]);
+        for line in lines {
+            table.add_row([
+                line.way.clone(),
+                line.error.to_string(),
+                line.worst.to_string(),
+                output::percent(line.runs_violated),
+                output::percent(line.violated),
+            ]);
+        }
+        for column in 1..5 {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        text += &format!("{table}\n\n");
+    }
+    let page = plan.folder.join("beyond.html");
+    text += &format!("In {}. The page is {}.\n", human(watch.seconds()), page.display());
+    output::print(&text)?;
+    Ok(Verdict::Met)
+}
+
+/// A bar on standard error, if that is a terminal, and a clock.
+struct Watch {
+    bar: ProgressBar,
+    start: Instant,
+    /// The share of the work that was found done.
+    found: f64,
+}
+
+impl Watch {
+    fn new(arguments: &Reproduce) -> Self {
+        let bar = bar(arguments.quiet || arguments.json);
+        Watch { bar, start: Instant::now(), found: 0.0 }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    fn tell(&mut self, progress: Progress) {
+        self.found = progress.found;
+        let here = progress.done - progress.found;
+        let left = (here > 0.0).then(|| self.seconds() * (1.0 - progress.done) / here);
+        self.bar.set_position((1000.0 * progress.done) as u64);
+        self.bar.set_message(format!(
+            "{} of {} runs, {}{}",
+            progress.runs,
+            progress.of,
+            progress.now,
+            left.map_or(String::new(), |left| format!(", {} left", human(left))),
+        ));
+    }
+
+    /// How long it took, for the page.
+    fn time(&self, threads: usize, of_one_core: f64) -> String {
+        let time = match self.found > 0.0 {
+            true => "Some runs were found done.".to_owned(),
+            false => {
+                format!(
+                    "It took {} on {}.",
+                    human(self.seconds()),
+                    output::count(threads, "thread")
+                )
+            }
         };
+        format!("{time} All runs together took {} of one core.", human(of_one_core))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Reproduce {
+    fn threads(&self) -> usize {
+        self.threads.map_or_else(output::threads, |threads| threads as usize)
+    }
+
+    /// The command that makes these results.
+    fn command(&self, names: &str) -> String {
         let turns = self.turns.map_or(String::new(), |turns| format!(" --turns {turns}"));
         format!(
-            "Made by: fairgame reproduce {} --runs {} --seed {}{turns}, version {}.",
-            names.join(" "),
+            "Made by: fairgame reproduce {names} --runs {} --seed {}{turns}, version {}.",
             self.runs,
             self.seed,
             env!("CARGO_PKG_VERSION")

@@ -12,7 +12,10 @@ use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement};
 use fairgame::game::Ending;
 use fairgame::observe::Checkpoint;
 use fairgame::table::Table;
-use fairgame::train::{Data, HAIR, RecordedPart, Spec, Trained, Training, Warning, WeightedRows};
+use fairgame::train::{
+    Data, GameSummary, HAIR, RecordedPart, Spec, Trained, Training, Warning, WeightedRows,
+    weight_of_steps,
+};
 use fairgame::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde_json::json;
@@ -89,7 +92,11 @@ struct SplitArguments {
     #[arg(long, value_name = "DATA", conflicts_with_all = ["val_fraction", "one_dataset"])]
     validation: Vec<String>,
 
-    /// The share of DATA that constraints are enforced on [default: 0.5]
+    /// Cross-fit in so many folds, each of which judges models that learnt from the others
+    #[arg(long, value_name = "N", conflicts_with_all = ["validation", "val_fraction", "one_dataset"])]
+    folds: Option<u32>,
+
+    /// Enforce constraints on this share of DATA, and learn from the rest
     #[arg(long, value_name = "X", allow_negative_numbers = true, conflicts_with = "one_dataset")]
     val_fraction: Option<f64>,
 
@@ -325,12 +332,15 @@ impl Train {
         if split.one_dataset {
             more.push(("datasets", "one".into()));
         }
+        let nested = |name: &str, key: &str, value: toml::Value| {
+            let inner = toml::Table::from_iter([(key.to_owned(), value)]);
+            toml::Table::from_iter([(name.to_owned(), inner.into())]).into()
+        };
+        if let Some(folds) = split.folds {
+            more.push(("datasets", nested("cross", "folds", i64::from(folds).into())));
+        }
         if let Some(fraction) = split.val_fraction {
-            let mut two = toml::Table::new();
-            two.insert("val_fraction".to_owned(), fraction.into());
-            let mut datasets = toml::Table::new();
-            datasets.insert("two".to_owned(), two.into());
-            more.push(("datasets", datasets.into()));
+            more.push(("datasets", nested("two", "val_fraction", fraction.into())));
         }
         if let Some(fraction) = split.test_fraction {
             more.push(("test_fraction", fraction.into()));
@@ -461,6 +471,25 @@ struct TrainResult {
     test: Option<Measured>,
 }
 
+/// How many turns of how many games, and why no more.
+fn played(games: &[GameSummary]) -> String {
+    let turns = games.iter().map(|game| game.turns);
+    let (least, most) = (turns.clone().min().unwrap_or(0), turns.max().unwrap_or(0));
+    let turns = match least == most {
+        true => format!("{most} turns"),
+        false => format!("{least} to {most} turns"),
+    };
+    let text = match games.len() {
+        1 => turns,
+        count => format!("{count} games of {turns}"),
+    };
+    match games.iter().filter(|game| game.stopped_early).count() {
+        0 => text,
+        early if early == games.len() => format!("{text}, stopped early"),
+        early => format!("{text}, {early} stopped early"),
+    }
+}
+
 /// What each constraint costs: how much the objective would fall for each unit of slack.
 fn prices(trained: &Trained) -> Vec<Option<f64>> {
     let constraints = trained.classifier.bound().constraints().len();
@@ -515,6 +544,7 @@ impl TrainResult {
                     "constraints": trained.mean_lambda.constraints,
                 },
                 "prices": prices(trained),
+                "games": trained.games,
                 "model": arguments.output,
                 "report": report,
                 "warnings": warnings,
@@ -565,11 +595,16 @@ impl TrainResult {
         let members = trained.classifier.members().len();
         let models = output::count(members, "model");
         let mut text = format!(
-            "\n{} turns in {:.1} s{}; the classifier is a mixture of {models}.\n",
-            trained.turns,
+            "\n{} in {:.1} s; the classifier is a mixture of {models}.\n",
+            played(&trained.games),
             self.seconds,
-            if self.stopped_early { ", stopped early" } else { "" }
         );
+        let steps = weight_of_steps(&trained.games);
+        if steps.len() > 1 {
+            let shares = steps.iter().map(|(step, weight)| format!("{weight:.2} from ×{step}"));
+            let shares = shares.collect::<Vec<_>>().join(", ");
+            text += &format!("Of the lengths of steps that were tried, it has {shares}.\n");
+        }
         if enforced.constraints.is_empty() {
             return text;
         }

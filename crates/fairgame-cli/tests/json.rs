@@ -102,6 +102,10 @@ fn json_is_as_documented() {
                 "--json",
             ],
         ),
+        (
+            "reproduce beyond",
+            vec!["reproduce", "beyond", "--runs", "1", "--turns", "2", "--out", "paper", "--json"],
+        ),
         ("data list", vec!["data", "list", "--json"]),
         ("data describe", vec!["data", "describe", "people.csv", "--json"]),
         ("data export", vec!["data", "export", "compas", "exported", "--json"]),

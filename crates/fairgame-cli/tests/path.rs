@@ -300,7 +300,7 @@ fn the_demo_is_as_in_the_readme() {
     let folder = Folder::new();
     let run = folder.fairgame(&["demo", "--turns", "300", "--runs", "2"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    for file in ["unconstrained.safetensors", "one.safetensors", "two.safetensors", "report.html"] {
+    for file in ["recommended.safetensors", "one.safetensors", "two.safetensors", "report.html"] {
         assert!(folder.path("fairgame-demo").join(file).exists(), "{file}");
     }
     let readme = include_str!("../../../README.md");

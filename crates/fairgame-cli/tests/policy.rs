@@ -47,6 +47,28 @@ fn refuses(policy: &str, flags: &[&str], words: &[&str]) {
     }
 }
 
+/// Folds, margins and lengths of steps by flags, and what these cannot be.
+#[test]
+fn folds_margins_and_steps() {
+    says("", &["--folds", "7"], "datasets.cross.folds", 7);
+    says("datasets = \"one\"", &["--folds", "7"], "datasets.cross.folds", 7);
+    says("", &["--margin", "2"], "selection.shrink.margin.errors", 2.0);
+    says("", &["--margin", "99%"], "selection.shrink.margin.confidence", 0.99);
+    says("", &["--margin", "none"], "selection.shrink.margin", "none");
+    let steps = || toml::Value::from(vec![0.5, 1.0]);
+    says("", &["--steps", "0.5,1"], "steps", steps());
+    says("steps = [0.5, 1.0]", &[], "steps", steps());
+    refuses("", &["--folds", "1"], &["fold"]);
+    refuses("", &["--folds", "3", "--one-dataset"], &["cannot be used with"]);
+    refuses("", &["--margin", "much"], &["`much` is neither"]);
+    refuses("", &["--margin", "-1"], &["a margin of -1 standard errors"]);
+    refuses("", &["--margin", "100%"], &["0.95 is a usual one"]);
+    refuses("", &["--margin", "1", "--selection", "last"], &["--selection shrink"]);
+    refuses("", &["--steps", "0,1"], &["steps", "0 times as long"]);
+    refuses("", &["--steps", "0.5,1", "--one-dataset"], &["does not learn from", "cross-fit"]);
+    refuses("steps = []", &[], &["no steps"]);
+}
+
 /// A name alone is as good as a name with settings; two names are none.
 #[test]
 fn algorithms_by_name() {

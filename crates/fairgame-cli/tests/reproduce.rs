@@ -90,12 +90,51 @@ fn finished_runs_are_kept() {
     assert_eq!(std::fs::read_dir(folder.path("a/runs")).unwrap().count(), 2);
 }
 
+/// The recommended recipe beside the paper's, in small: every ground and way, kept, and the same on any threads.
+#[test]
+fn beyond_in_small() {
+    let folder = Folder::new();
+    let small = ["beyond", "--runs", "2", "--turns", "4", "--seed", "7", "--threads"];
+    let first = reproduce(&folder, "a", &[&small[..], &["2"]].concat());
+    let grounds = first["results"]["grounds"].as_array().unwrap();
+    assert_eq!(grounds.len(), 6);
+    for ground in grounds {
+        let lines = ground["lines"].as_array().unwrap();
+        assert_eq!(lines.len(), 6);
+        for line in lines {
+            assert!((0.0..=1.0).contains(&line["error"]["mean"].as_f64().unwrap()), "{line}");
+            assert!(line["worst"]["error"].is_f64(), "{line}");
+            let share = |name: &str| line[name].as_f64().unwrap();
+            assert!(share("shown_violated") <= share("violated"), "{line}");
+            assert!(share("violated") <= share("runs_violated"), "{line}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path("a/runs")).unwrap().count(), 6);
+    let text = |name: &str| String::from_utf8(folder.bytes(name)).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&text("a/beyond.json")).unwrap(), first["results"]);
+    for page in ["a/beyond.html", "a/beyond.md"] {
+        for words in ["COMPAS", "recommended (κ = 1)", "cut short", "--runs 2 --seed 7 --turns 4"]
+        {
+            assert!(text(page).contains(words), "{page}: {words}");
+        }
+    }
+    assert!(text("a/beyond-promises.svg").starts_with("<svg "));
+    let again = reproduce(&folder, "a", &[&small[..], &["2"]].concat());
+    assert!(text("a/beyond.md").contains("found done"));
+    let anew = reproduce(&folder, "b", &[&small[..], &["1"]].concat());
+    for other in [again, anew] {
+        assert_eq!(other["results"], first["results"]);
+    }
+}
+
 #[test]
 fn mistakes() {
     let folder = Folder::with("file", "");
     for (arguments, wanted) in [
         (&["reproduce", "aduld"][..], "did you mean `adult`?"),
         (&["reproduce", "--runs", "0"], "--runs"),
+        (&["reproduce", "beyond", "adult"], "`beyond` is run alone"),
+        (&["reproduce", "beyont"], "did you mean `beyond`?"),
         (&["reproduce", "compas", "--out", "file"], "folder cannot be made"),
     ] {
         let run = folder.fairgame(arguments);

@@ -24,14 +24,17 @@
 
 pub mod entities;
 
+mod beyond;
 mod document;
 mod experiment;
 mod page;
 mod paper;
 mod run;
 mod schedule;
+mod store;
 mod summary;
 
+pub use beyond::{Beyond, BeyondPlan, Ground, Grounds, Line, MARGINS, Outcome};
 pub use experiment::{Experiment, Settings, Way};
 pub use paper::{Four, printed};
 pub use run::{Came, Constants, REGION, SIGMAS, UNITS};

@@ -70,9 +70,30 @@ fn model(name: &str, classifier: &Classifier, record: &Record) -> Model {
         provenance: Provenance {
             version: Some(provenance.version.clone()),
             seed,
-            facts: vec![("turns played".to_owned(), record.turns.to_string())],
+            facts: facts(record),
         },
     }
+}
+
+/// How the games went.
+fn facts(record: &Record) -> Vec<(String, String)> {
+    let mut facts = vec![("turns played".to_owned(), record.turns.to_string())];
+    let games = &record.games;
+    if games.len() > 1 {
+        let turns: Vec<String> = games.iter().map(|game| game.turns.to_string()).collect();
+        facts.push(("in each game".to_owned(), turns.join(", ")));
+    }
+    let early = games.iter().filter(|game| game.stopped_early).count();
+    if early > 0 {
+        facts.push(("games stopped early".to_owned(), format!("{early} of {}", games.len())));
+    }
+    let steps = fairgame::train::weight_of_steps(games);
+    if steps.len() > 1 {
+        let shares = steps.iter().map(|(step, weight)| format!("×{step}: {weight:.2}"));
+        let shares = shares.collect::<Vec<_>>().join(", ");
+        facts.push(("weight by length of steps".to_owned(), shares));
+    }
+    facts
 }
 
 fn role(part: &str) -> Role {
@@ -239,13 +260,17 @@ fn iterates(classifier: &Classifier, record: &Record) -> Iterates {
 }
 
 fn multipliers(classifier: &Classifier, record: &Record) -> Multipliers {
+    // One game after another would be no curve: the first stands for all.
+    let first = || record.moments.iter().filter(|moment| moment.game == 0);
     let value = |place: usize| {
         let of = |moment: &RecordedMoment| moment.lambda.get(place).copied();
-        record.moments.iter().map(|moment| of(moment).unwrap_or(f64::NAN)).collect::<Vec<f64>>()
+        first().map(|moment| of(moment).unwrap_or(f64::NAN)).collect::<Vec<f64>>()
     };
     let names = classifier.bound().constraints().iter().enumerate();
     Multipliers {
-        turns: record.moments.iter().map(|moment| moment.turn).collect(),
+        turns: first().map(|moment| moment.turn).collect(),
+        note: (record.games.len() > 1)
+            .then(|| format!("Of the first of {} games.", record.games.len())),
         objective: Some(value(0)),
         constraints: names
             .map(|(place, one)| Line { text: one.name().to_owned(), values: value(place + 1) })

@@ -134,7 +134,7 @@ impl Observer for Checkpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Patience {
-    /// Stop once so many kept models in a row have not helped.
+    /// Stop once so many kept models in a row have not helped; as long as constraints are not met, four times as many.
     pub kept: u64,
     /// What is less than this is no help.
     pub least: f64,
@@ -148,10 +148,14 @@ impl Default for Patience {
     }
 }
 
+/// How many times as patient it is before constraints are met.
+const LATE: u64 = 4;
+
 /// Stops a game once the classifier that could be made of its models gets no better.
 ///
 /// Each time a model is kept, all that were kept so far are shrunk with objective and constraints both
-/// measured on val. A model helps if it lowers the least ε, or the objective at no larger ε.
+/// measured on val. A model helps if it lowers the least ε, or the objective at no larger ε. Where constraints are not
+/// met yet, the constraint player may only be on its way.
 pub struct EarlyStop<'a> {
     patience: Patience,
     val: Sample<'a>,
@@ -212,7 +216,10 @@ impl<'a> EarlyStop<'a> {
     }
 
     fn is_over(&self, game: &Game<'_>) -> bool {
-        self.ago >= self.patience.kept && game.turn() >= self.patience.after
+        let Patience { kept, least, after } = self.patience;
+        let met = self.best.is_some_and(|(epsilon, _)| epsilon <= least);
+        let kept = if met { kept } else { LATE * kept };
+        self.ago >= kept && game.turn() >= after
     }
 }
 

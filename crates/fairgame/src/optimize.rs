@@ -63,6 +63,14 @@ impl Optimizer {
 }
 
 impl Optimizer {
+    /// The same with steps so many times as long.
+    #[must_use]
+    pub fn scaled(mut self, by: f64) -> Self {
+        let (Optimizer::Sgd { step } | Optimizer::Adam { step, .. }) = &mut self;
+        *step *= by;
+        self
+    }
+
     /// Refuses settings that no step can be taken with.
     pub fn check(&self) -> Result<()> {
         let share = |number: f64| (0.0..1.0).contains(&number);

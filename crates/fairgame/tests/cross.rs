@@ -7,11 +7,13 @@ use fairgame::Result;
 use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::classifier::{Dataset, Margin, Selection, ShrinkSpec, explain, shrink};
 use fairgame::evaluate::{Decisions, Evaluation, Verdict, evaluate};
-use fairgame::observe::Checkpoint;
+use fairgame::observe::{Checkpoint, Patience};
+use fairgame::optimize::Optimizer;
+use fairgame::player::{Start, SwapRegretSpec};
 use fairgame::random::Stream;
 use fairgame::rate::{Side, Weighted};
 use fairgame::table::{Category, Column, Table, Values};
-use fairgame::train::{Data, Datasets, Played, Spec, Trained, Training};
+use fairgame::train::{Data, Datasets, Played, Spec, Trained, Training, weight_of_steps};
 
 const ROWS: usize = 1_203;
 
@@ -173,6 +175,81 @@ fn validation_rows_win() {
     assert!(trained.out_of_fold.is_none());
     let shrunk = trained.selected.shrunk.unwrap();
     assert!(shrunk.feasible && shrunk.margins.iter().all(|margin| *margin > 0.0));
+}
+
+/// Lengths of steps are chosen by rows that were not learnt from: the mixture of all is as good there as the best of
+/// each, and the games are as they would be alone.
+#[test]
+fn steps_are_chosen() {
+    let table = people(1);
+    let data = Data { train: (&table).into(), val: None };
+    let mut spec = spec(Margin::None, 1);
+    spec.steps = vec![1.0, 30.0];
+    let both = spec.train(&data, 2, &mut []).unwrap();
+    assert_eq!(both.games.len(), 8);
+    let weights = weight_of_steps(&both.games);
+    assert_eq!(weights.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [1.0, 30.0]);
+    assert!((weights.iter().map(|(_, weight)| weight).sum::<f64>() - 1.0).abs() < 1e-9);
+    let objective = |trained: &Trained| {
+        assert!(trained.selected.shrunk.as_ref().unwrap().feasible);
+        trained.iterates.mixed(&trained.selected.weights, Dataset::Val, Side::Exact).objective
+    };
+    let models = both.iterates.models.len();
+    for (at, step) in [1.0, 30.0].into_iter().enumerate() {
+        spec.steps = vec![step];
+        let alone = spec.train(&data, 1, &mut []).unwrap();
+        assert!(objective(&both) <= objective(&alone) + 1e-9, "{step}");
+        if at == 0 {
+            let thetas = |trained: &Trained| -> Vec<Vec<f32>> {
+                let own = trained.iterates.models.iter().filter(|model| model.game < 4);
+                own.map(|model| model.theta.clone()).collect()
+            };
+            assert!(thetas(&alone) == thetas(&both) && alone.iterates.models.len() < models);
+        }
+    }
+    // With the step set, in place of scaled, it is the same game.
+    spec.steps = vec![1.0];
+    let Algorithm::Practical(practical) = spec.algorithm else { unreachable!() };
+    spec.algorithm = Algorithm::Practical(Practical { model: Optimizer::adam(0.003), ..practical });
+    let set = spec.train(&data, 1, &mut []).unwrap();
+    spec.algorithm = Algorithm::Practical(Practical { model: Optimizer::adam(0.001), ..practical });
+    spec.steps = vec![3.0];
+    let scaled = spec.train(&data, 1, &mut []).unwrap();
+    assert_eq!(set.classifier.members(), scaled.classifier.members());
+}
+
+/// A game that has not met its constraints is not given up as soon as one that has.
+#[test]
+fn patience_waits_for_constraints() {
+    let table = people(1);
+    let data = Data { train: (&table).into(), val: None };
+    let mut spec = spec(Margin::None, 1);
+    let start = SwapRegretSpec {
+        start: Start::Objective,
+        optimizer: Optimizer::adam(0.01),
+        ..SwapRegretSpec::default()
+    };
+    spec.algorithm = Algorithm::Practical(Practical {
+        turns: 20_000,
+        constraint: start,
+        ..Practical::default()
+    });
+    spec.early_stop = Some(Patience { kept: 5, ..Patience::default() });
+    let trained = spec.train(&data, 2, &mut []).unwrap();
+    let mut late = 0;
+    for (game, summary) in trained.games.iter().enumerate() {
+        let own = trained.iterates.models.iter().filter(|model| model.game == game);
+        let losses: Vec<Vec<f64>> =
+            own.clone().map(|model| model.val.exact.constraints.clone()).collect();
+        let objective: Vec<f64> = own.map(|model| model.val.exact.objective).collect();
+        // When constraints could first be met, and whether nothing before that stopped the game.
+        let met =
+            |kept: usize| shrink(&objective[..kept], &losses[..kept], 0.0).unwrap().least <= 1e-4;
+        let first = (1..=losses.len()).find(|&kept| met(kept));
+        late += usize::from(first.is_some_and(|first| first > 6));
+        assert!(first.is_some() || !summary.stopped_early || summary.kept > 20, "{summary:?}");
+    }
+    assert!(late > 0, "no game met its constraints late: {:?}", trained.games);
 }
 
 #[test]

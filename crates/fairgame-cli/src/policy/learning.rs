@@ -5,6 +5,7 @@ use fairgame::Result;
 use fairgame::algorithm::{
     Algorithm, Answer, Baseline, Continuous, Discrete, Lagrangian, Practical, Unconstrained,
 };
+use fairgame::classifier::{Margin, Selection};
 use fairgame::game::Keep;
 use fairgame::model::ModelSpec;
 use fairgame::optimize::Optimizer;
@@ -45,6 +46,10 @@ pub(super) struct LearningArguments {
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     step: Option<f64>,
 
+    /// Try steps so many times as long, with cross-fitting, and choose by rows that were not learnt from: 0.3,1,3
+    #[arg(long, value_name = "X,…", value_delimiter = ',', allow_negative_numbers = true)]
+    steps: Option<Vec<f64>>,
+
     /// How the multipliers move
     #[arg(long, value_name = "NAME", value_parser = Words::<OptimizerName>::new())]
     constraint_optimizer: Option<OptimizerName>,
@@ -76,6 +81,10 @@ pub(super) struct LearningArguments {
     /// Stop once so many kept models in a row have not helped
     #[arg(long, value_name = "N")]
     early_stop: Option<Option<u64>>,
+
+    /// How much to spare: `1` standard error of each constraint, `95%` for all to hold that surely, or `none`
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = margin)]
+    margin: Option<Margin>,
 
     /// How the classifier is made of the models that were kept
     #[arg(long, value_name = "NAME", value_parser = Words::<SelectionName>::new())]
@@ -173,6 +182,9 @@ impl LearningArguments {
         }
         self.put_counts(&mut spec.algorithm)?;
         self.put_steps(&mut spec.algorithm)?;
+        if let Some(steps) = &self.steps {
+            spec.steps.clone_from(steps);
+        }
         if let Some(radius) = self.radius {
             spec.region.radius = Some(radius);
         }
@@ -187,6 +199,12 @@ impl LearningArguments {
                     settings(format!("--keep {count} is neither a number nor `every`"))
                 })?);
             }
+        }
+        if let Some(given) = self.margin {
+            let Selection::Shrink(shrink) = &mut spec.selection else {
+                return Err(settings("--margin is for --selection shrink").help("give no other"));
+            };
+            shrink.margin = given;
         }
         if let Some(given) = self.early_stop {
             let patience = spec.early_stop.get_or_insert_default();
@@ -267,6 +285,19 @@ impl LearningArguments {
         }
         Ok(())
     }
+}
+
+/// A margin as it is written: `1`, `95%`, `none`.
+fn margin(text: &str) -> Result<Margin, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let found = match text.strip_suffix('%') {
+        Some(percent) => number(percent).map(|percent| Margin::Confidence(percent / 100.0)),
+        None if text == "none" => Some(Margin::None),
+        None => number(text).map(Margin::Errors),
+    };
+    let wrong =
+        || format!("`{text}` is neither standard errors (1) nor a confidence (95%), nor `none`");
+    found.ok_or_else(wrong)
 }
 
 /// The turns and the rows in a minibatch of an algorithm that is told both.

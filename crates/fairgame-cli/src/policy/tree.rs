@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use fairgame::preset::Preset;
 use fairgame::train::{Recipe, Spec, explained};
 use fairgame::{Error, ErrorKind, Result, rate};
 use serde::Deserialize;
@@ -13,11 +14,14 @@ pub(super) fn settings(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Settings, message)
 }
 
-/// One of the paper's problems.
+/// One of the paper's problems; of a dataset that is shipped, with the features that the paper has.
 pub(super) fn named(name: &str, recipe: Recipe) -> Result<Spec> {
     let policy = rate::Policy::find(name.trim_start_matches('@'))?;
     let mut spec = Spec::of(recipe, policy.label, policy.constraints);
     spec.objective = policy.objective.to_owned();
+    if let Ok(preset) = Preset::find(policy.name) {
+        spec.encoder = preset.encoder();
+    }
     Ok(spec)
 }
 

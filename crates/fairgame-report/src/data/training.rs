@@ -96,6 +96,7 @@ pub struct Point {
 /// ```
 /// use fairgame_report::{Line, Multipliers};
 /// let multipliers = Multipliers {
+///     note: None,
 ///     turns: vec![1, 2],
 ///     objective: Some(vec![1.0, 0.8]),
 ///     constraints: vec![Line { text: "fpr() <= 0.1".into(), values: vec![0.0, 0.2] }],
@@ -105,6 +106,8 @@ pub struct Point {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Multipliers {
+    /// What is to be known of them.
+    pub note: Option<String>,
     /// When λ was written down.
     pub turns: Vec<u64>,
     /// The objective's weight, λ₁.

@@ -139,9 +139,16 @@ pub(crate) fn figure(id: &str, multipliers: &Multipliers) -> Option<Lines> {
         ),
         names,
         keys,
-        note: match hidden {
-            0 => String::new(),
-            n => format!("Not drawn: the {} that stay smallest.", format::several(n, "multiplier")),
+        note: {
+            let smallest = match hidden {
+                0 => String::new(),
+                n => format!(
+                    "Not drawn: the {} that stay smallest.",
+                    format::several(n, "multiplier")
+                ),
+            };
+            let notes = [multipliers.note.clone().unwrap_or_default(), smallest];
+            notes.join(" ").trim().to_owned()
         },
         x_ticks: x.ticks().into_iter().map(|t| (px(t.at), t.text)).collect(),
         y_ticks: y.ticks().into_iter().map(|t| (px(t.at), px(t.at + 5.0), t.text)).collect(),

@@ -112,6 +112,16 @@ impl Algorithm {
         }
     }
 
+    /// The same with model steps so many times as long, of the algorithms whose games may be several.
+    pub(crate) fn scaled(mut self, by: f64) -> Self {
+        match &mut self {
+            Algorithm::Practical(Practical { model, .. })
+            | Algorithm::Lagrangian(Lagrangian { model, .. }) => *model = model.scaled(by),
+            _ => {}
+        }
+        self
+    }
+
     /// Refuses settings that no game can be played with, whatever the data; `linear` says whether the
     /// model is.
     pub(crate) fn check(&self, region: Region, linear: bool) -> Result<()> {

@@ -119,6 +119,11 @@ impl Preset {
         })
     }
 
+    /// How its columns become features.
+    pub fn encoder(&self) -> EncoderSpec {
+        (self.recipe)().encoder
+    }
+
     /// Prepares the dataset; `seed` draws the test rows where there are no official ones.
     pub fn prepare(&self, seed: u64) -> Result<Prepared> {
         let recipe = (self.recipe)();
@@ -232,7 +237,7 @@ fn spec<'a>(
     EncoderSpec {
         ignore: ignore.iter().map(|&name| name.to_owned()).collect(),
         columns: columns.into_iter().map(|(name, codings)| (name.to_owned(), codings)).collect(),
-        max_values: usize::MAX,
+        max_values: 1_000_000,
         min_count: 1,
         ..EncoderSpec::default()
     }

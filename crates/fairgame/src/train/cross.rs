@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Datasets, Training};
-use crate::algorithm::Setting;
+use crate::algorithm::{Algorithm, Setting};
 use crate::classifier::{Balance, Explained, Iterates, Selected, Selection, ShrinkSpec};
 use crate::evaluate::{Decisions, margins};
 use crate::game::{Ending, Game, Kept, Observer};
@@ -26,17 +28,26 @@ pub(super) struct Fold {
     pub(super) val: Vec<u32>,
     /// Of which repeat it is.
     pub(super) repeat: usize,
+    /// How many times as long the model's steps are.
+    pub(super) step: f64,
 }
 
-/// Cuts rows into folds, as evenly as can be, also the rows of each cell.
-pub(super) fn cut(datasets: Datasets, cells: &[u32], seed: u64) -> Result<Vec<Fold>> {
+/// Cuts rows into folds, as evenly as can be, also the rows of each cell; for each length of steps, so many times.
+pub(super) fn cut(
+    datasets: Datasets,
+    steps: &[f64],
+    cells: &[u32],
+    seed: u64,
+) -> Result<Vec<Fold>> {
     let Datasets::Cross { folds, repeats } = datasets else { return Ok(Vec::new()) };
     if cells.len() < 2 * folds {
         let message = format!("{} rows cannot be cut into {folds} folds", cells.len());
         return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
     }
-    let mut all = Vec::with_capacity(folds * repeats);
-    for repeat in 0..repeats {
+    let lengths = repeats * steps.len();
+    let mut all = Vec::with_capacity(folds * lengths);
+    for repeat in 0..lengths {
+        let step = steps[repeat % steps.len()];
         let key = mix(seed ^ mix(0x666f_6c64 + repeat as u64));
         let mut order: Vec<u32> = (0..cells.len() as u32).collect();
         // Rows of a cell side by side, in an order of chance, and dealt out like cards.
@@ -46,7 +57,7 @@ pub(super) fn cut(datasets: Datasets, cells: &[u32], seed: u64) -> Result<Vec<Fo
         for fold in 0..folds {
             let rows = 0..cells.len() as u32;
             let (val, train) = rows.partition(|&row| of_row[row as usize] == fold);
-            all.push(Fold { train, val, repeat });
+            all.push(Fold { train, val, repeat, step });
         }
     }
     Ok(all)
@@ -77,6 +88,34 @@ impl Played {
             ending,
         }
     }
+}
+
+/// What a game came to, and what became of its models.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GameSummary {
+    /// How many times as long as set the model's steps were.
+    pub step: f64,
+    /// How many turns were played.
+    pub turns: u64,
+    /// Whether it ended before its last turn.
+    pub stopped_early: bool,
+    /// How many turns' models were kept.
+    pub kept: usize,
+    /// How much of the mixture is from this game.
+    pub weight: f64,
+}
+
+/// The lengths of steps that were tried, ascending, and how much of the mixture is from games with each.
+pub fn weight_of_steps(games: &[GameSummary]) -> Vec<(f64, f64)> {
+    let mut steps: Vec<f64> = games.iter().map(|game| game.step).collect();
+    steps.sort_by(f64::total_cmp);
+    steps.dedup();
+    let of = |step: f64| {
+        let own = games.iter().filter(|game| game.step == step);
+        own.fold(0.0, |sum, game| sum + game.weight)
+    };
+    steps.into_iter().map(|step| (step, of(step))).collect()
 }
 
 /// How far the games of a training are, all together.
@@ -118,6 +157,33 @@ impl Training {
             setting.seed = mix(setting.seed ^ mix(game as u64));
         }
         setting
+    }
+
+    /// How one of the games is played.
+    fn algorithm_of(&self, game: usize) -> Algorithm {
+        let algorithm = self.spec.algorithm;
+        let fold = self.folds.get(game);
+        fold.map_or(algorithm, |fold| algorithm.scaled(fold.step))
+    }
+
+    /// What each game came to, and how much of a mixture is from it.
+    pub(super) fn summaries(
+        &self,
+        played: &[Played],
+        iterates: &Iterates,
+        weights: &[(usize, f64)],
+    ) -> Vec<GameSummary> {
+        let summary = |(game, played): (usize, &Played)| GameSummary {
+            step: self.folds.get(game).map_or(1.0, |fold| fold.step),
+            turns: played.turn,
+            stopped_early: played.ending == Ending::Stopped,
+            kept: played.kept.moments.len(),
+            weight: weights
+                .iter()
+                .filter(|(model, _)| iterates.models[*model].game == game)
+                .fold(0.0, |sum, (_, weight)| sum + weight),
+        };
+        played.iter().enumerate().map(summary).collect()
     }
 
     /// Plays all games to their ends, as many at once as there are threads; the result does not depend on them.
@@ -182,7 +248,7 @@ impl Training {
         tell: &mpsc::Sender<Told>,
     ) -> Result<Played> {
         let setting = self.setting_of(place, threads);
-        let mut game = self.spec.algorithm.game(&setting)?;
+        let mut game = self.algorithm_of(place).game(&setting)?;
         let mut saved = checkpoint.map(|make| make(place));
         if let Some((saved, true)) = &saved {
             saved.resume(&mut game)?;

@@ -36,7 +36,7 @@ use crate::sample::Sample;
 use crate::table::{Missing, Table};
 use crate::{Error, ErrorKind, Result};
 
-pub use cross::{Played, Progress};
+pub use cross::{GameSummary, Played, Progress, weight_of_steps};
 pub use divide::{Datasets, Divided, WeightedRows};
 pub use recipe::Recipe;
 pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
@@ -76,6 +76,9 @@ pub struct Spec {
     pub region: Region,
     /// How the game is played.
     pub algorithm: Algorithm,
+    /// With cross-fitting, how many times as long as set the model's steps may be: every fold is played with each of
+    /// these, and the mixture chosen among all.
+    pub steps: Vec<f64>,
     /// Which turns' models are kept.
     pub keep: Keep,
     /// Whether to stop once models get no better, and when.
@@ -89,6 +92,10 @@ pub struct Spec {
 
 fn error_rate() -> String {
     "error()".to_owned()
+}
+
+fn one_step() -> Vec<f64> {
+    vec![1.0]
 }
 
 fn linear() -> ModelSpec {
@@ -220,6 +227,8 @@ pub struct Trained {
     pub suboptimality: Option<f64>,
     /// How many turns were played.
     pub turns: u64,
+    /// Of each game, how it went and how much of the mixture it is.
+    pub games: Vec<GameSummary>,
     /// What preparing it found worth telling.
     pub notices: Vec<Notice>,
     /// What to know before trusting the classifier: above all, constraints that it does not meet.
@@ -254,6 +263,7 @@ impl Spec {
             surrogate: Surrogate::default(),
             region: Region::default(),
             algorithm: Algorithm::default(),
+            steps: one_step(),
             keep: recipe.keep(),
             early_stop: recipe.early_stop(),
             selection: recipe.selection(),
@@ -288,10 +298,30 @@ impl Spec {
             margin.check().map_err(|error| error.at("selection.shrink.margin"))?;
         }
         self.check_fractions()?;
+        self.check_steps()?;
         self.encoder.check().map_err(|error| error.at("encoder"))?;
         self.model.check().map_err(|error| error.at("model"))?;
         self.algorithm.check(self.region, self.model == ModelSpec::Linear)?;
         self.problem().map(|_| ())
+    }
+
+    fn check_steps(&self) -> Result<()> {
+        let wrong = |message: String, help: &str| {
+            Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()).at("steps"))
+        };
+        let sound = |step: &f64| step.is_finite() && *step > 0.0;
+        if let Some(step) = self.steps.iter().find(|step| !sound(step)) {
+            return wrong(format!("steps cannot be {step} times as long"), "give numbers above 0");
+        }
+        match self.steps[..] {
+            [] => wrong("no steps are to be taken".to_owned(), "give 1 for steps as they are set"),
+            [1.0] => Ok(()),
+            _ if !matches!(self.datasets_in_use(), Datasets::Cross { .. }) => wrong(
+                "steps are chosen by what rows say that a game does not learn from".to_owned(),
+                "cross-fit by `practical` or `lagrangian`, or set the algorithm's own step",
+            ),
+            _ => Ok(()),
+        }
     }
 
     /// The problem as written.
@@ -401,9 +431,17 @@ impl Training {
             val: val.as_ref().map(Part::provenance),
         };
         let folds = match &val {
+            Some(_) if spec.steps != one_step() => {
+                let message = "steps are chosen by cross-fitting, and rows to enforce the constraints on are given";
+                return Err(Error::new(ErrorKind::Settings, message)
+                    .help("leave out one of the two")
+                    .at("steps"));
+            }
             // Whoever gives rows to enforce the constraints on has said which.
             Some(_) => Vec::new(),
-            None => cross::cut(spec.datasets_in_use(), train.compiled.cells(), spec.seed)?,
+            None => {
+                cross::cut(spec.datasets_in_use(), &spec.steps, train.compiled.cells(), spec.seed)?
+            }
         };
         let (measures, notices) = (None, Vec::new());
         Ok(Training {
@@ -438,6 +476,13 @@ impl Training {
     /// The family of models.
     pub fn model(&self) -> &AnyModel {
         &self.model
+    }
+
+    /// Chooses the mixture in another way than the settings say, of games that are or will be played.
+    ///
+    /// Margins need what [`Spec::prepare`] found for them: it must have been asked for some.
+    pub fn select_by(&mut self, selection: Selection) {
+        self.spec.selection = selection;
     }
 
     /// What tells this training from any other: a hash of its settings and data.
@@ -535,6 +580,7 @@ impl Training {
         warnings.extend(found);
         Ok(Trained {
             classifier,
+            games: self.summaries(played, &iterates, &selected.weights),
             iterates,
             warnings,
             selected,

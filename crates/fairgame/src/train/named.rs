@@ -60,7 +60,7 @@ mod tests {
     use crate::algorithm::{Algorithm, Practical};
     use crate::classifier::{Selection, ShrinkSpec};
     use crate::model::ModelSpec;
-    use crate::train::{Datasets, Spec};
+    use crate::train::{Datasets, Recipe, Spec};
 
     fn spec(json: &str) -> Result<Spec, String> {
         serde_json::from_str(json).map_err(|error| error.to_string())
@@ -74,7 +74,9 @@ mod tests {
         );
         let bare = bare.unwrap();
         assert_eq!(bare.algorithm, Algorithm::Practical(Practical::default()));
-        assert_eq!(bare.selection, Selection::Shrink(ShrinkSpec::default()));
+        assert_eq!(bare.selection, Recipe::Recommended.selection());
+        let paper = spec(r#"{"label": "y", "selection": "shrink", "recipe": "paper"}"#).unwrap();
+        assert_eq!(paper.selection, Selection::Shrink(ShrinkSpec::default()));
         assert_eq!(bare.model, ModelSpec::Mlp { units: 50 });
         assert_eq!(bare.datasets, Datasets::One);
         let some = spec(

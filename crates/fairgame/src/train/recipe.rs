@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Datasets, Spec, error_rate, linear, named};
+use super::{Datasets, Spec, error_rate, linear, named, one_step};
 use crate::algorithm::Algorithm;
 use crate::classifier::{Dataset, Epsilon, Margin, Selection, ShrinkSpec};
 use crate::encode::EncoderSpec;
@@ -98,6 +98,8 @@ pub(super) struct Given {
     region: Region,
     #[serde(default, deserialize_with = "named::named")]
     algorithm: Algorithm,
+    #[serde(default = "one_step")]
+    steps: Vec<f64>,
     #[serde(default)]
     keep: Option<Keep>,
     #[serde(default)]
@@ -173,6 +175,7 @@ impl From<Given> for Spec {
             surrogate: given.surrogate,
             region: given.region,
             algorithm: given.algorithm,
+            steps: given.steps,
             keep: given.keep.unwrap_or(recipe.keep()),
             early_stop: match given.early_stop {
                 Some(Patience { kept: 0, .. }) => None,

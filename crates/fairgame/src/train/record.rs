@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::warning::few_rows;
-use super::{Data, Trained, Warning};
+use super::{Data, GameSummary, Trained, Warning};
 use crate::classifier::{Classifier, Dataset};
 use crate::evaluate::{Decisions, Evaluation, evaluate};
 use crate::rate::{Side, Weighted};
@@ -17,7 +17,9 @@ use crate::{Error, ErrorKind, Result};
 pub struct Record {
     /// How many turns were played.
     pub turns: u64,
-    /// The turns that were kept, in order.
+    /// How each game went.
+    pub games: Vec<GameSummary>,
+    /// The turns that were kept, game by game, in order.
     pub moments: Vec<RecordedMoment>,
     /// The models of the mixture, in its order.
     pub members: Vec<RecordedModel>,
@@ -33,6 +35,8 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedMoment {
+    /// Of which game.
+    pub game: usize,
     /// Which.
     pub turn: u64,
     /// λ: of the objective, then of each constraint.
@@ -100,6 +104,7 @@ impl Trained {
             RecordedModel { objective: train.objective, worst: known(val.worst()) }
         };
         let moments = self.iterates.moments.iter().map(|moment| RecordedMoment {
+            game: self.iterates.models[moment.theta].game,
             turn: moment.turn,
             lambda: std::iter::once(moment.lambda.objective)
                 .chain(moment.lambda.constraints.iter().copied())
@@ -110,6 +115,7 @@ impl Trained {
         let mixed = |dataset| self.iterates.mixed(weights, dataset, Side::Exact);
         Record {
             turns: self.turns,
+            games: self.games.clone(),
             moments: moments.collect(),
             members: weights.iter().map(|&(place, _)| model(place)).collect(),
             mixture: RecordedModel {
