@@ -443,14 +443,15 @@ def test_bad_settings(people, settings, message):
 
 
 def command() -> pathlib.Path:
-    """The command line, as the same sources make it."""
+    """The command line, as the same sources make it: built as for its own tests, which may have been run."""
     root = pathlib.Path(__file__).parents[2]
     built = subprocess.run(
-        ["cargo", "build", "--quiet", "--locked", "--bin", "fairgame", "--message-format", "json"],
+        ["cargo", "test", "--quiet", "--locked", "--workspace", "--no-run", "--test", "predict", "--message-format", "json"],
         cwd=root, check=True, capture_output=True, text=True,
     )
     made = [json.loads(line) for line in built.stdout.splitlines()]
-    return pathlib.Path(next(one["executable"] for one in made if one.get("executable")))
+    binaries = (one["executable"] for one in made if one.get("target", {}).get("kind") == ["bin"])
+    return pathlib.Path(next(path for path in binaries if path))
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is needed to build the command line")

@@ -35,7 +35,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// See the point of it: Adult under the 80 % rule, with one dataset and with two
+    /// See the point of it: Adult under the 80 % rule, by the recommended recipe and by the paper's
     Demo(demo::Demo),
     /// List, describe and export data
     #[command(subcommand, arg_required_else_help = true)]

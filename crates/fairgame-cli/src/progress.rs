@@ -13,14 +13,29 @@ static ASKED: AtomicU32 = AtomicU32::new(0);
 /// Whether there is something to stop in good order.
 static LISTENING: AtomicBool = AtomicBool::new(false);
 
+/// What is said if Ctrl-C ends the program.
+static PARTING: OnceLock<String> = OnceLock::new();
+
 /// From now on Ctrl-C is only asked about, until pressed again.
 fn listen() {
     LISTENING.store(true, Ordering::Relaxed);
+    handle();
+}
+
+/// From now on Ctrl-C ends the program with these words.
+pub(crate) fn part_with(words: String) {
+    // The first are as good as any.
+    PARTING.set(words).ok();
+    handle();
+}
+
+fn handle() {
     static LISTENS: OnceLock<bool> = OnceLock::new();
     LISTENS.get_or_init(|| {
         ctrlc::set_handler(|| {
             let before = ASKED.fetch_add(1, Ordering::Relaxed);
             if before > 0 || !LISTENING.load(Ordering::Relaxed) {
+                PARTING.get().into_iter().for_each(crate::output::warning);
                 std::process::exit(130);
             }
         })

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use comfy_table::CellAlignment;
 use fairgame::{Error, ErrorKind, Result};
-use fairgame_paper::{BeyondPlan, Experiment, Grounds, Plan, Progress, Results};
+use fairgame_paper::{BeyondPlan, Experiment, Grounds, Mean, Plan, Progress, Results};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
-use crate::output;
 use crate::verdict::Verdict;
+use crate::{output, progress};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -151,6 +151,10 @@ struct Watch {
 
 impl Watch {
     fn new(arguments: &Reproduce) -> Self {
+        let out = arguments.out.display();
+        progress::part_with(format!(
+            "stopped; finished runs are kept in {out}: the same command goes on"
+        ));
         let bar = bar(arguments.quiet || arguments.json);
         Watch { bar, start: Instant::now(), found: 0.0 }
     }
@@ -261,7 +265,10 @@ fn print(arguments: &Reproduce, results: &Results, seconds: f64) -> Result<()> {
                     Experiment::Entities => "",
                     _ => cell.nearness.mark(),
                 };
-                [format!("{}{mark:1}", cell.ours), format!("{:.3}", cell.paper)]
+                [
+                    format!("{}{mark:1}", cell.ours),
+                    Mean { mean: cell.paper, error: None }.to_string(),
+                ]
             });
             table.add_row(std::iter::once(row.way.title().to_owned()).chain(cells));
         }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use comfy_table::CellAlignment;
 use fairgame::algorithm::Algorithm;
-use fairgame::classifier::Classifier;
+use fairgame::classifier::{Classifier, Margin, Selection, ShrinkSpec};
 use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement};
 use fairgame::game::Ending;
 use fairgame::observe::Checkpoint;
@@ -22,7 +22,7 @@ use serde_json::json;
 
 use crate::output::{self, plain};
 use crate::policy::{self, PolicyArguments};
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::read::ReadArguments;
 use crate::report;
 use crate::verdict::Verdict;
@@ -35,7 +35,7 @@ Examples:
   fairgame train people.csv --policy policy.toml --turns 20000 --print-policy > complete.toml
 
 Exit codes: 0 the constraints are met on the data they were enforced on, 1 they are not, 2 bad usage or
-data, 130 stopped by Ctrl-C (the model is made of what was kept until then).";
+data, 130 stopped by Ctrl-C (the model is made of what was kept until then, if every fold has a model).";
 
 #[derive(Args)]
 pub(crate) struct Train {
@@ -221,9 +221,14 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     progress.finish();
     let played = played?;
     if progress.was_stopped() && played.iter().any(|game| game.kept.moments.is_empty()) {
-        output::warning("stopped before any model was kept: there is no result");
+        output::warning(match (training.games(), &checkpoints) {
+            (1, None) => "stopped before any model was kept: there is no result",
+            (_, None) => "stopped before every fold had a model: there is no result",
+            (_, Some(_)) => "stopped before every fold had a model; --resume goes on from here",
+        });
         return Ok(Verdict::Interrupted);
     }
+    progress::part_with("stopped while the classifier was made: nothing was written".to_owned());
     let mut trained = training.finish_all(&played, threads)?;
     let seconds = start.elapsed().as_secs_f64();
 
@@ -346,6 +351,14 @@ impl Train {
             more.push(("test_fraction", fraction.into()));
         }
         let mut spec = self.policy.spec(&more)?;
+        let cross_fits =
+            matches!(spec.algorithm, Algorithm::Practical(_) | Algorithm::Lagrangian(_));
+        if split.folds.is_some() && !cross_fits {
+            let message = format!("--folds is not for the algorithm {}", spec.algorithm.name());
+            return Err(
+                Error::new(ErrorKind::Settings, message).help("it is for practical and lagrangian")
+            );
+        }
         // A model remembers them, and reads the rows it is to decide as it read those it learnt from.
         spec.missing = self.read.format.missing(&spec.missing);
         Ok(spec)
@@ -490,6 +503,11 @@ fn played(games: &[GameSummary]) -> String {
     }
 }
 
+/// By how much more than to the bound each constraint is met, as far as can be.
+fn margins(trained: &Trained) -> &[f64] {
+    trained.selected.shrunk.as_ref().map_or(&[], |shrunk| &shrunk.margins)
+}
+
 /// What each constraint costs: how much the objective would fall for each unit of slack.
 fn prices(trained: &Trained) -> Vec<Option<f64>> {
     let constraints = trained.classifier.bound().constraints().len();
@@ -544,6 +562,8 @@ impl TrainResult {
                     "constraints": trained.mean_lambda.constraints,
                 },
                 "prices": prices(trained),
+                "margins": margins(trained),
+                "margins_had": trained.selected.shrunk.as_ref().map(|shrunk| shrunk.feasible),
                 "games": trained.games,
                 "model": arguments.output,
                 "report": report,
@@ -589,6 +609,31 @@ impl TrainResult {
         output::print(&text)
     }
 
+    /// How much there is to spare, and whether that is as much as was asked for.
+    fn margin(&self, trained: &Trained) -> String {
+        let Some(shrunk) = &trained.selected.shrunk else { return String::new() };
+        let most = shrunk.margins.iter().copied().fold(0.0, f64::max);
+        let Selection::Shrink(ShrinkSpec { margin, .. }) = trained.selection else {
+            return String::new();
+        };
+        let of = match margin {
+            Margin::None => return String::new(),
+            Margin::Errors(1.0) => "of one standard error".to_owned(),
+            Margin::Errors(errors) => format!("of {errors} standard errors"),
+            Margin::Confidence(level) => {
+                format!("for all to hold with a confidence of {} %", 100.0 * level)
+            }
+        };
+        match shrunk.feasible {
+            true => {
+                format!("They were to be met with a margin {of}, at most {most:.4}, and are.\n")
+            }
+            false => {
+                format!("They were to be met with a margin {of}: not all of that could be had.\n")
+            }
+        }
+    }
+
     /// What was reached, in plain words.
     fn words(&self, trained: &Trained) -> String {
         let enforced = self.on_enforced();
@@ -628,6 +673,7 @@ impl TrainResult {
             text += &format!("; {place} `{}` ({value:+.4})", plain(&worst.name));
         }
         text += ".\n";
+        text += &self.margin(trained);
         let costs = prices(trained).into_iter().flatten().zip(&enforced.constraints);
         if let Some((price, one)) = costs.max_by(|a, b| a.0.total_cmp(&b.0))
             && price > 0.001

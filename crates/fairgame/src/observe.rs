@@ -191,7 +191,7 @@ impl<'a> EarlyStop<'a> {
         // A model that was kept before changes nothing.
         if moment.theta < self.objective.len() {
             self.ago += 1;
-            return Ok(self.is_over(game));
+            return Ok(self.is_over(moment.turn));
         }
         {
             let theta = &game.kept().thetas[moment.theta];
@@ -212,14 +212,15 @@ impl<'a> EarlyStop<'a> {
         } else {
             self.ago += 1;
         }
-        Ok(self.is_over(game))
+        Ok(self.is_over(moment.turn))
     }
 
-    fn is_over(&self, game: &Game<'_>) -> bool {
+    /// Whether patience is at its end at a kept turn; of a resumed game these are looked at again.
+    fn is_over(&self, turn: u64) -> bool {
         let Patience { kept, least, after } = self.patience;
         let met = self.best.is_some_and(|(epsilon, _)| epsilon <= least);
         let kept = if met { kept } else { LATE * kept };
-        self.ago >= kept && game.turn() >= after
+        self.ago >= kept && turn >= after
     }
 }
 

@@ -78,7 +78,7 @@ pub(super) struct LearningArguments {
     #[arg(long, value_name = "N")]
     keep: Option<String>,
 
-    /// Stop once so many kept models in a row have not helped
+    /// Stop once so many kept models in a row have not helped; 0 plays every game out
     #[arg(long, value_name = "N")]
     early_stop: Option<Option<u64>>,
 
@@ -201,14 +201,21 @@ impl LearningArguments {
             }
         }
         if let Some(given) = self.margin {
+            if let Algorithm::Unconstrained(_) = spec.algorithm {
+                return Err(unfit("--margin", &spec.algorithm, "those with constraints"));
+            }
             let Selection::Shrink(shrink) = &mut spec.selection else {
                 return Err(settings("--margin is for --selection shrink").help("give no other"));
             };
             shrink.margin = given;
         }
-        if let Some(given) = self.early_stop {
-            let patience = spec.early_stop.get_or_insert_default();
-            patience.kept = given.unwrap_or(patience.kept);
+        match self.early_stop {
+            None => {}
+            Some(Some(0)) => spec.early_stop = None,
+            Some(given) => {
+                let patience = spec.early_stop.get_or_insert_default();
+                patience.kept = given.unwrap_or(patience.kept);
+            }
         }
         Ok(())
     }

@@ -171,6 +171,12 @@ impl PolicyArguments {
                     .help("write it as in a policy file: 'model.mlp.units = 20'")
                     .at(&place)
             })?;
+            if given.contains_key("recipe") {
+                // What is set stands over a recipe: that comes first.
+                return Err(settings("a recipe is chosen before anything is set")
+                    .help("give --recipe, or have it in the policy file")
+                    .at(&place));
+            }
             spec = set(&spec, &given).map_err(|error| error.at(&place))?;
         }
         for column in &self.ignore {

@@ -98,8 +98,19 @@ impl Ground {
         }
     }
 
-    /// Rows to train on and to test on, and how they are seen.
-    fn draw(self, seed: u64) -> Result<(Table, Table, EncoderSpec)> {
+    /// How its rows are seen.
+    fn encoder(self) -> Result<EncoderSpec> {
+        match self {
+            Ground::Simulated => {
+                Ok(EncoderSpec { numbers: Coding::AsIs, ..EncoderSpec::default() })
+            }
+            Ground::Entities => Ok(entities::spec()?.encoder),
+            ground => Ok(Preset::find(ground.experiment().name())?.encoder()),
+        }
+    }
+
+    /// Rows to train on and to test on.
+    fn draw(self, seed: u64) -> Result<(Table, Table)> {
         match self {
             Ground::Adult | Ground::SmallAdult => {
                 let sources = [Source::parse("@adult")?, Source::parse("@adult/test")?];
@@ -107,22 +118,20 @@ impl Ground {
                 let rows = if self == Ground::Adult { 32_561.0 } else { 10_000.0 };
                 let share = rows / all.rows() as f64;
                 let parts = split::by_fraction(all.rows(), &[share, 1.0 - share], seed, None)?;
-                let spec = Preset::find("adult")?.encoder();
-                Ok((all.take(&parts[0]), all.take(&parts[1]), spec))
+                Ok((all.take(&parts[0]), all.take(&parts[1])))
             }
             Ground::Compas | Ground::Communities => {
                 let prepared = Preset::find(self.experiment().name())?.prepare(seed)?;
-                Ok((prepared.train.table, prepared.test.table, prepared.spec))
+                Ok((prepared.train.table, prepared.test.table))
             }
             Ground::Entities => {
                 let entities::Entities { train, test } = entities::generate(seed)?;
-                Ok((train, test, entities::spec()?.encoder))
+                Ok((train, test))
             }
             Ground::Simulated => {
                 let all = simulated_points(1000, 0.1, seed)?;
                 let parts = split::by_fraction(1000, &[2.0 / 3.0, 1.0 / 3.0], seed, None)?;
-                let spec = EncoderSpec { numbers: Coding::AsIs, ..EncoderSpec::default() };
-                Ok((all.take(&parts[0]), all.take(&parts[1]), spec))
+                Ok((all.take(&parts[0]), all.take(&parts[1])))
             }
         }
     }
@@ -198,6 +207,8 @@ pub struct Line {
     pub shown_violated: f64,
     /// The share of runs whose margin could be had.
     pub promised: f64,
+    /// Of these, the share in which some constraint is violated on test rows.
+    pub broken: Option<f64>,
 }
 
 /// All ways on one ground.
@@ -254,7 +265,7 @@ fn ways() -> Vec<String> {
 
 /// One run: every way on one draw of the rows.
 fn run(ground: Ground, seed: u64, turns: Option<u64>) -> Result<Vec<Outcome>> {
-    let (train, test, encoder) = ground.draw(seed)?;
+    let ((train, test), encoder) = (ground.draw(seed)?, ground.encoder()?);
     let settings = ground.settings(turns);
     let go_on = &mut |_| std::ops::ControlFlow::Continue(());
     let mut outcomes = Vec::new();
@@ -294,7 +305,7 @@ impl BeyondPlan {
         let mut agenda = Agenda::new();
         for ground in Ground::ALL {
             let settings = ground.settings(self.turns);
-            let encoder = EncoderSpec::default();
+            let encoder = ground.encoder()?;
             let paper = ground.spec(Recipe::Paper, &settings, &encoder)?;
             let recommended = ground.spec(Recipe::Recommended, &settings, &encoder)?;
             let identity = (paper, recommended, MARGINS);
@@ -333,6 +344,12 @@ fn lines(runs: &[Vec<Outcome>]) -> Vec<Line> {
             violated: share(&Outcome::violated),
             shown_violated: share(&|one| one.shown_violated as f64 / one.losses.len() as f64),
             promised: share(&|one| f64::from(one.promised)),
+            broken: {
+                let promised =
+                    runs.iter().map(|outcomes| &outcomes[way]).filter(|one| one.promised);
+                let broken: Vec<f64> = promised.map(|one| f64::from(one.worst() > 0.0)).collect();
+                (!broken.is_empty()).then(|| Mean::of(&broken).mean)
+            },
         }
     };
     ways().into_iter().enumerate().map(line).collect()

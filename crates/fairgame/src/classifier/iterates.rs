@@ -104,6 +104,19 @@ impl Iterates {
         all
     }
 
+    /// What is of one game, and the place of each of its models among all.
+    pub(crate) fn of_game(&self, game: usize) -> (Iterates, Vec<usize>) {
+        let own = self.models.iter().enumerate().filter(|(_, model)| model.game == game);
+        let (places, models): (Vec<usize>, Vec<Iterate>) =
+            own.map(|(place, model)| (place, model.clone())).unzip();
+        let moments = self.moments.iter().filter_map(|moment| {
+            let theta = places.binary_search(&moment.theta).ok()?;
+            Some(Moment { theta, ..moment.clone() })
+        });
+        let moments = moments.collect();
+        (Iterates { models, moments }, places)
+    }
+
     /// Weights that add up to 1, for models each of which counts as the sum over its turns.
     pub(super) fn weigh(&self, by: impl Fn(&Moment) -> f64) -> Vec<(usize, f64)> {
         let mut sums = vec![0.0; self.models.len()];

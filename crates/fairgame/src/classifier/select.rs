@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shrink::{Balance, Epsilon, Explained, Shrunk, explain_balanced, shrink_balanced};
+use super::shrink::{
+    Balance, Epsilon, Explained, Shrunk, explain_balanced, shrink_balanced, yielding,
+};
 use super::{Dataset, Iterates};
 use crate::rate::Side;
 use crate::{Error, ErrorKind, Result};
@@ -68,7 +70,8 @@ impl Margin {
         };
         match self {
             Margin::Errors(errors) if !(0.0..=10.0).contains(&errors) => {
-                wrong(format!("a margin of {errors} standard errors"), "give a number from 0 to 10")
+                let help = "give a number from 0 to 10; a confidence of 95 % is `--margin 95%`, or { confidence = 0.95 }";
+                wrong(format!("a margin of {errors} standard errors"), help)
             }
             Margin::Confidence(level) if !(0.5..1.0).contains(&level) => {
                 wrong(format!("a margin for a confidence of {level}"), "0.95 is a usual one")
@@ -166,6 +169,26 @@ impl ShrinkSpec {
     ) -> Result<Shrunk> {
         let (objective, constraints, allowed) = self.program(iterates, margins)?;
         shrink_balanced(&objective, &constraints, allowed, balance)
+    }
+
+    /// Shrinks with margins, or as much of them as can be had; what is met without them is met.
+    pub(crate) fn shrink_yielding(
+        &self,
+        iterates: &Iterates,
+        margins: &[f64],
+        balance: Option<&Balance>,
+    ) -> Result<Shrunk> {
+        let asked = self.shrink(iterates, margins, balance)?;
+        if asked.feasible {
+            return Ok(Shrunk { margins: margins.to_vec(), ..asked });
+        }
+        let (objective, constraints, allowed) = self.program(iterates, &[])?;
+        let without = shrink_balanced(&objective, &constraints, allowed, balance)?;
+        let allowed = without.least.max(allowed);
+        let had = yielding(&constraints, margins, allowed, balance)?;
+        let (objective, constraints, _) = self.program(iterates, &had)?;
+        let shrunk = shrink_balanced(&objective, &constraints, allowed, balance)?;
+        Ok(Shrunk { margins: had, least: asked.least, feasible: false, ..shrunk })
     }
 
     /// What that comes to, explained.

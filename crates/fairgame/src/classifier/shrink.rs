@@ -55,7 +55,7 @@ pub struct Shrunk {
     pub least: f64,
     /// Whether the constraints can be met as far as was asked.
     pub feasible: bool,
-    /// By how much more each constraint was to be met; losses and ε are with it.
+    /// By how much more each constraint was to be met, as far as that can be had; losses and ε are with it.
     pub margins: Vec<f64>,
 }
 
@@ -125,29 +125,41 @@ pub(crate) fn shrink_balanced(
     let unit = if largest > 0.0 { largest } else { 1.0 };
     let scaled: Vec<Vec<f64>> =
         constraints.iter().map(|losses| losses.iter().map(|loss| loss / unit).collect()).collect();
-    let (violation, _) = solve(&vec![0.0; objective.len()], &scaled, None, balance)?;
+    let every = vec![1.0; constraints[0].len()];
+    let (violation, _) =
+        solve(&vec![0.0; objective.len()], &scaled, Bound::Least(&every), balance)?;
     let least = violation.max(0.0);
     let feasible = least <= allowed / unit + SOLVER;
-    let (_, weights) = solve(objective, &scaled, Some(least.max(allowed / unit) + HAIR), balance)?;
+    let (_, weights) =
+        solve(objective, &scaled, Bound::At(least.max(allowed / unit) + HAIR), balance)?;
     let mixed = |i: usize| weights.iter().map(|&(k, weight)| weight * constraints[k][i]).sum();
     let epsilon = (0..constraints[0].len()).map(mixed).fold(0.0, f64::max);
     let margins = vec![0.0; constraints[0].len()];
     Ok(Shrunk { weights, epsilon, least: least * unit, feasible, margins })
 }
 
-/// Program (2) for the ε given, or (1) for none: the optimum, and the mixture.
+/// Which of the two programs.
+#[derive(Clone, Copy)]
+enum Bound<'a> {
+    /// (2), for this ε.
+    At(f64),
+    /// (1): the least ε of which each constraint is given so many times as much.
+    Least(&'a [f64]),
+}
+
+/// The optimum of a program, and the mixture.
 fn solve(
     objective: &[f64],
     constraints: &[Vec<f64>],
-    epsilon: Option<f64>,
+    bound: Bound<'_>,
     balance: Option<&Balance>,
 ) -> Result<(f64, Vec<(usize, f64)>)> {
     let mut program = Problem::new(OptimizationDirection::Minimize);
     let weights: Vec<_> =
         objective.iter().map(|&cost| program.add_var(cost, (0.0, f64::INFINITY))).collect();
-    let slack = match epsilon {
-        Some(_) => None,
-        None => Some(program.add_var(1.0, (0.0, f64::INFINITY))),
+    let slack = match bound {
+        Bound::At(_) => None,
+        Bound::Least(given) => Some((program.add_var(1.0, (0.0, f64::INFINITY)), given)),
     };
     match balance {
         None => {
@@ -172,8 +184,9 @@ fn solve(
     }
     for i in 0..constraints[0].len() {
         let terms = weights.iter().zip(constraints).map(|(&weight, losses)| (weight, losses[i]));
-        let row: Vec<_> = terms.chain(slack.map(|slack| (slack, -1.0))).collect();
-        program.add_constraint(&row, ComparisonOp::Le, epsilon.unwrap_or(0.0));
+        let row: Vec<_> = terms.chain(slack.map(|(slack, given)| (slack, -given[i]))).collect();
+        let epsilon = if let Bound::At(epsilon) = bound { epsilon } else { 0.0 };
+        program.add_constraint(&row, ComparisonOp::Le, epsilon);
     }
     let failed = |why: String| {
         Error::new(ErrorKind::Settings, format!("the linear program of shrinking failed: {why}"))
@@ -196,11 +209,52 @@ fn solve(
     Ok((solution.objective(), found))
 }
 
+/// A constraint with a smaller share in why margins cannot be had does not stand in the way.
+const STANDS: f64 = 1e-6;
+
+/// What a margin that yields gives up beyond the least, for what the solver rounds away.
+const ROUNDED: f64 = 5e-7;
+
+/// The margins that can be had without any constraint being violated by more than `allowed`.
+///
+/// Where not all can, those yield that stand in the way, all of them by the same share of their own, which is as small as
+/// can be; then the same is done for the others, and so on. Without margins some mixture is to exist.
+pub(crate) fn yielding(
+    constraints: &[Vec<f64>],
+    margins: &[f64],
+    allowed: f64,
+    balance: Option<&Balance>,
+) -> Result<Vec<f64>> {
+    let none = vec![0.0; constraints.len()];
+    let (mut had, mut free) = (margins.to_vec(), margins.to_vec());
+    for _ in 0..margins.len() {
+        let with = |losses: &Vec<f64>| {
+            losses.iter().zip(&had).map(|(loss, margin)| loss + margin - allowed).collect()
+        };
+        let with: Vec<Vec<f64>> = constraints.iter().map(with).collect();
+        let (share, _) = solve(&none, &with, Bound::Least(&free), balance)?;
+        if share <= SOLVER {
+            break;
+        }
+        let duals = duals(&none, &with, Bound::Least(&free), balance)?;
+        let stands = |at: usize| free[at] > 0.0 && duals[at] * free[at] > STANDS;
+        let standing: Vec<usize> = (0..had.len()).filter(|&at| stands(at)).collect();
+        if standing.is_empty() {
+            break;
+        }
+        for at in standing {
+            had[at] -= (share * free[at]).min(margins[at]) + ROUNDED;
+            free[at] = 0.0;
+        }
+    }
+    Ok(had)
+}
+
 /// What constraints cost, and which of them stand against each other: the duals of the linear programs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explained {
     /// Of each constraint, how much the objective would fall for each unit of slack that it were given, while others
-    /// stay as they are: 0 where it does not bind.
+    /// stay as they are: 0 where it does not bind, and where the constraints cannot be met.
     pub prices: Vec<f64>,
     /// The least by which all constraints together would have to be loosened for some mixture to meet them: 0 where one
     /// does.
@@ -232,12 +286,14 @@ pub(crate) fn explain_balanced(
     balance: Option<&Balance>,
 ) -> Result<Explained> {
     let shrunk = shrink_balanced(objective, constraints, allowed, balance)?;
-    let least = duals(&vec![0.0; objective.len()], constraints, None, balance)?;
-    let epsilon = shrunk.least.max(allowed) + HAIR;
-    let prices = duals(objective, constraints, Some(epsilon), balance)?;
-    let conflict = if shrunk.feasible { vec![0.0; least.len()] } else { least };
-    let relaxation = if shrunk.feasible { 0.0 } else { shrunk.least };
-    Ok(Explained { prices, relaxation, conflict })
+    let count = constraints[0].len();
+    if shrunk.feasible {
+        let prices = duals(objective, constraints, Bound::At(allowed + HAIR), balance)?;
+        return Ok(Explained { prices, relaxation: 0.0, conflict: vec![0.0; count] });
+    }
+    let every = vec![1.0; count];
+    let conflict = duals(&vec![0.0; objective.len()], constraints, Bound::Least(&every), balance)?;
+    Ok(Explained { prices: vec![0.0; count], relaxation: shrunk.least, conflict })
 }
 
 /// The multipliers of the constraints at the optimum of program (2) for the ε given, or of (1) for none: the dual
@@ -246,18 +302,20 @@ pub(crate) fn explain_balanced(
 /// most  w − ε·Σ_i y_i   with  w ≤ ℓ₀⁽ᵗ⁾ + Σ_i y_i·ℓ_i⁽ᵗ⁾ for every t, y ≥ 0
 /// ```
 ///
-/// where for (1) ℓ₀ is 0 and Σ_i y_i is at most 1; with weights in balance, w is split over the games of each repeat.
+/// where for (1) ℓ₀ is 0 and Σ_i y_i, each as many times as it is given of ε, is at most 1; with weights in balance, w
+/// is split over the games of each repeat.
 fn duals(
     objective: &[f64],
     constraints: &[Vec<f64>],
-    epsilon: Option<f64>,
+    at: Bound<'_>,
     balance: Option<&Balance>,
 ) -> Result<Vec<f64>> {
     let mut program = Problem::new(OptimizationDirection::Maximize);
+    let epsilon = if let Bound::At(epsilon) = at { epsilon } else { 0.0 };
     let free = (f64::NEG_INFINITY, f64::INFINITY);
     let bound = program.add_var(1.0, free);
     let prices: Vec<_> = (0..constraints[0].len())
-        .map(|_| program.add_var(-epsilon.unwrap_or(0.0), (0.0, f64::INFINITY)))
+        .map(|_| program.add_var(-epsilon, (0.0, f64::INFINITY)))
         .collect();
     let games: Vec<_> = match balance {
         None => vec![bound],
@@ -278,9 +336,9 @@ fn duals(
         let row: Vec<_> = terms.chain([(game, -1.0)]).collect();
         program.add_constraint(&row, ComparisonOp::Ge, -objective[model]);
     }
-    if epsilon.is_none() {
-        let ones: Vec<_> = prices.iter().map(|&price| (price, 1.0)).collect();
-        program.add_constraint(&ones, ComparisonOp::Le, 1.0);
+    if let Bound::Least(given) = at {
+        let row: Vec<_> = prices.iter().zip(given).map(|(&price, &given)| (price, given)).collect();
+        program.add_constraint(&row, ComparisonOp::Le, 1.0);
     }
     let failed = |why: String| {
         Error::new(ErrorKind::Settings, format!("the dual program of shrinking failed: {why}"))
@@ -291,4 +349,80 @@ fn duals(
         .into_solution()
         .map_err(|_| failed("it was interrupted".to_owned()))?;
     Ok(prices.iter().map(|&price| solution.var_value(price).max(0.0)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    /// With weights in balance, prices lie between the slopes of programs that are solved again with a little more or
+    /// less slack, and what cannot be met can once it is loosened as told.
+    #[test]
+    fn duals_in_balance_are_slopes() {
+        let mut stream = Stream::new(12, "balance");
+        let (mut binding, mut infeasible) = (0, 0);
+        for case in 0..150 {
+            let (folds, repeats) = (2 + stream.below(3) as usize, 1 + stream.below(2) as usize);
+            let (games, count) = (folds * repeats, 1 + stream.below(4) as usize);
+            let models = games * (3 + stream.below(8) as usize);
+            let objective: Vec<f64> = (0..models).map(|_| stream.unit()).collect();
+            let shift = if case % 3 == 0 { 0.35 } else { 0.7 };
+            let constraints: Vec<Vec<f64>> =
+                (0..models).map(|_| (0..count).map(|_| stream.unit() - shift).collect()).collect();
+            let balance = Balance {
+                game: (0..models).map(|model| model % games).collect(),
+                folds: (0..games).map(|game| (1.0 / folds as f64, game / folds)).collect(),
+            };
+            let cost = |constraints: &[Vec<f64>]| {
+                let shrunk = shrink_balanced(&objective, constraints, 0.0, Some(&balance)).unwrap();
+                let terms = shrunk.weights.iter().map(|&(k, weight)| weight * objective[k]);
+                (terms.sum::<f64>(), shrunk.feasible)
+            };
+            let loosened = |by: f64, only: Option<usize>| -> Vec<Vec<f64>> {
+                let one = |(at, loss): (usize, &f64)| match only {
+                    Some(only) if only != at => *loss,
+                    _ => loss - by,
+                };
+                constraints.iter().map(|all| all.iter().enumerate().map(one).collect()).collect()
+            };
+            let found = explain_balanced(&objective, &constraints, 0.0, Some(&balance)).unwrap();
+            let (now, feasible) = cost(&constraints);
+            if !feasible {
+                assert!(cost(&loosened(found.relaxation + 1e-6, None)).1);
+                assert!(!cost(&loosened(found.relaxation - 1e-4, None)).1);
+                assert!((found.conflict.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{found:?}");
+                infeasible += 1;
+                continue;
+            }
+            for (at, price) in found.prices.iter().enumerate() {
+                let slope = |by: f64| {
+                    let (cost, feasible) = cost(&loosened(by, Some(at)));
+                    feasible.then_some((now - cost) / by)
+                };
+                assert!(slope(1e-4).is_none_or(|less| less <= price + 1e-3), "{case}: {found:?}");
+                assert!(slope(-1e-4).is_none_or(|more| more >= price - 1e-3), "{case}: {found:?}");
+                binding += usize::from(*price > 0.01);
+            }
+        }
+        assert!(binding > 30 && infeasible > 10, "{binding} prices, {infeasible} infeasible");
+    }
+
+    /// Margins that cannot all be had: what is met without them stays met, and none yields that need not.
+    #[test]
+    fn margins_yield_where_they_must() {
+        // The first constraint is at best met exactly; the second has room, by the second model alone.
+        let losses = [vec![0.1, -0.3], vec![0.0, -0.2], vec![0.0, 0.4]];
+        let had = yielding(&losses, &[0.05, 0.1], 0.0, None).unwrap();
+        assert!(had[0].abs() < 1e-5 && had[1] == 0.1, "{had:?}");
+        // Two that stand against each other yield by the same share of their own.
+        let losses = [vec![-0.1, 0.1], vec![0.1, -0.1]];
+        let had = yielding(&losses, &[0.03, 0.06], 0.0, None).unwrap();
+        assert!(had.iter().all(|margin| margin.abs() < 1e-5), "{had:?}");
+        let losses = [vec![-0.14, 0.1], vec![0.1, -0.14]];
+        let had = yielding(&losses, &[0.03, 0.06], 0.0, None).unwrap();
+        assert!((2.0 * had[0] - had[1]).abs() < 1e-5 && had[0] > 0.01, "{had:?}");
+        // And where all can be had, none does.
+        assert_eq!(yielding(&losses, &[0.01, 0.01], 0.0, None).unwrap(), [0.01, 0.01]);
+    }
 }

@@ -109,6 +109,40 @@ impl Mean {
     }
 }
 
+/// About how many rows would tell a rate to within `width`, at that confidence, given what it is on so few.
+///
+/// These may be so few that they all agree: the rate that is reckoned with is drawn towards ½, by as much as an interval
+/// of Agresti and Coull is.
+///
+/// ```
+/// // Nothing is known of it: as many as for a half.
+/// let needed = fairgame::evaluate::rows_needed(1.0, 1, 0.95, 0.2);
+/// assert!((85..=105).contains(&needed));
+/// // Known to be rare: fewer will do.
+/// assert!(fairgame::evaluate::rows_needed(0.02, 1_000, 0.95, 0.2) < 40);
+/// ```
+pub fn rows_needed(value: f64, rows: usize, confidence: f64, width: f64) -> usize {
+    let alpha = (1.0 - confidence).clamp(1e-12, 1.0);
+    let (n, z2) = (rows as f64, normal(alpha / 2.0).powi(2));
+    let value = (n * value.clamp(0.0, 1.0) + z2 / 2.0) / (n + z2);
+    let spread = value * (1.0 - value);
+    let tells = |rows: u64| {
+        let rows = rows as f64;
+        let Interval { low, high } =
+            Mean { value, variance: spread / rows, spread, rows }.interval(alpha);
+        high - low <= width
+    };
+    let (mut few, mut enough) = (0, 1);
+    while !tells(enough) && enough < 1 << 40 {
+        (few, enough) = (enough, 2 * enough);
+    }
+    while enough - few > 1 {
+        let half = few + (enough - few) / 2;
+        if tells(half) { enough = half } else { few = half }
+    }
+    enough as usize
+}
+
 /// The ends for `mean·trials` successes, of which neither need be whole.
 fn clopper_pearson(mean: f64, trials: f64, tail: f64) -> (f64, f64) {
     let (successes, failures) = (mean * trials, (1.0 - mean) * trials);

@@ -68,7 +68,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use interval::Interval;
+pub use interval::{Interval, rows_needed};
 pub(crate) use quantile::normal_tail;
 
 use crate::classifier::{Classifier, Draw};

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Datasets, Training};
 use crate::algorithm::{Algorithm, Setting};
-use crate::classifier::{Balance, Explained, Iterates, Selected, Selection, ShrinkSpec};
+use crate::classifier::{Balance, Explained, Iterates, Selected, Selection, ShrinkSpec, Shrunk};
 use crate::evaluate::{Decisions, margins};
 use crate::game::{Ending, Game, Kept, Observer};
 use crate::observe::{Checkpoint, EarlyStop, Every};
@@ -296,15 +296,39 @@ impl Training {
         });
         let iterates = Iterates::join(measured.collect::<Vec<_>>());
         let Selection::Shrink(spec) = selection else {
-            let selected = selection.select(&iterates)?;
+            let selected = self.select_each(&iterates, selection)?;
             return Ok((iterates, selected, None));
         };
-        let shrunk = self.shrink(&spec, &iterates)?;
+        let (shrunk, asked) = self.shrink(&spec, &iterates)?;
         // Prices are good to know, and no reason to have no classifier.
         let balance = self.balance(&iterates);
-        let explained = spec.explain(&iterates, &shrunk.margins, balance.as_ref()).ok();
+        let explain = |margins: &[f64]| spec.explain(&iterates, margins, balance.as_ref());
+        let explained = explain(&[]).and_then(|without| match without.relaxation > 0.0 {
+            // They cannot be met even without margins.
+            true => Ok(without),
+            false if shrunk.feasible => explain(&shrunk.margins),
+            false => Ok(Explained { prices: explain(&shrunk.margins)?.prices, ..explain(&asked)? }),
+        });
+        let explained = explained.ok();
         let selected = Selected { weights: shrunk.weights.clone(), shrunk: Some(shrunk) };
         Ok((iterates, selected, explained))
+    }
+
+    /// Selects from each game, and weighs games by the rows that they are judged by.
+    fn select_each(&self, iterates: &Iterates, selection: Selection) -> Result<Selected> {
+        if self.folds.is_empty() {
+            return selection.select(iterates);
+        }
+        let repeats = self.folds.iter().map(|fold| fold.repeat + 1).max().unwrap_or(1);
+        let all = (self.train.features.rows() * repeats) as f64;
+        let mut weights = Vec::new();
+        for (game, fold) in self.folds.iter().enumerate() {
+            let (own, places) = iterates.of_game(game);
+            let share = fold.val.len() as f64 / all;
+            let selected = selection.select(&own)?.weights.into_iter();
+            weights.extend(selected.map(|(model, weight)| (places[model], share * weight)));
+        }
+        Ok(Selected { weights, shrunk: None })
     }
 
     fn balance(&self, iterates: &Iterates) -> Option<Balance> {
@@ -319,30 +343,37 @@ impl Training {
         })
     }
 
-    /// Shrinks with margins of the mixture that comes of them.
-    fn shrink(&self, spec: &ShrinkSpec, iterates: &Iterates) -> Result<crate::classifier::Shrunk> {
+    /// Shrinks with margins of the mixture that comes of them; and the margins that were to be.
+    fn shrink(&self, spec: &ShrinkSpec, iterates: &Iterates) -> Result<(Shrunk, Vec<f64>)> {
         let balance = self.balance(iterates);
         let mut shrunk = spec.shrink(iterates, &[], balance.as_ref())?;
         let constraints = self.bound.constraints().len();
-        let (Some(misses), Some(measures)) = (spec.margin.misses(constraints), &self.measures)
-        else {
-            return Ok(shrunk);
+        let Some(misses) = spec.margin.misses(constraints) else {
+            return Ok((shrunk, Vec::new()));
+        };
+        let Some(measures) = &self.measures else {
+            let message = "margins are measured on rows that this training was not prepared from";
+            return Err(Error::new(ErrorKind::Settings, message)
+                .help("prepare it by `Spec::prepare` with a margin, or select without one"));
         };
         let enforced = self.val.as_ref().unwrap_or(&self.train);
         let mut before = vec![0.0; constraints];
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             let chances = self.chances(iterates, &shrunk.weights);
             let decisions = Decisions::Probabilities(&chances);
-            let found = margins(measures, enforced.weights.as_deref(), decisions, misses);
+            let mut found = margins(measures, enforced.weights.as_deref(), decisions, misses);
+            if round >= ROUNDS / 2 {
+                // Two mixtures may take turns: from here on margins only grow, and are enough for both.
+                found.iter_mut().zip(&before).for_each(|(now, before)| *now = now.max(*before));
+            }
             let moved = before.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             if moved < SAME {
                 break;
             }
-            shrunk = spec.shrink(iterates, &found, balance.as_ref())?;
-            shrunk.margins.clone_from(&found);
+            shrunk = spec.shrink_yielding(iterates, &found, balance.as_ref())?;
             before = found;
         }
-        Ok(shrunk)
+        Ok((shrunk, before))
     }
 
     /// The chance of a positive decision of each row that constraints are enforced on: with cross-fitting, by models
@@ -354,6 +385,8 @@ impl Training {
         for &(model, weight) in weights {
             let model = &iterates.models[model];
             let val = self.setting_of(model.game, 1).val;
+            // As much as the repeat counts, whatever the fold's size.
+            let weight = weight / val.rows() as f64;
             val.scores(&model.theta, &mut work, |row, score| {
                 total[row] += weight;
                 chances[row] += if score > 0.0 { weight } else { 0.0 };

@@ -11,7 +11,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// How many datasets the players have, and where the second comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Datasets {
     /// One, for both.
     One,
@@ -138,7 +138,7 @@ impl Spec {
                 if (2..=100).contains(&folds) && (1..=100).contains(&repeats) {
                     return Ok(());
                 }
-                let message = format!("{folds} folds, {repeats} times");
+                let message = format!("cross-fitting with folds = {folds} and repeats = {repeats}");
                 Err(Error::new(ErrorKind::Settings, message)
                     .help("give 2 to 100 folds, and 1 to 100 repeats"))
             }

@@ -215,7 +215,9 @@ pub struct Trained {
     pub classifier: Classifier,
     /// The models that were kept, measured on both samples.
     pub iterates: Iterates,
-    /// How the classifier is made of them.
+    /// How the classifier was to be made of them.
+    pub selection: Selection,
+    /// How it is.
     pub selected: Selected,
     /// What the constraints cost, and which stand against each other, if it was by shrinking.
     pub explained: Option<Explained>,
@@ -312,6 +314,11 @@ impl Spec {
         let sound = |step: &f64| step.is_finite() && *step > 0.0;
         if let Some(step) = self.steps.iter().find(|step| !sound(step)) {
             return wrong(format!("steps cannot be {step} times as long"), "give numbers above 0");
+        }
+        let again =
+            self.steps.iter().enumerate().find(|(at, step)| self.steps[..*at].contains(step));
+        if let Some((_, step)) = again {
+            return wrong(format!("{step} is given twice"), "give each length of steps once");
         }
         match self.steps[..] {
             [] => wrong("no steps are to be taken".to_owned(), "give 1 for steps as they are set"),
@@ -480,9 +487,13 @@ impl Training {
 
     /// Chooses the mixture in another way than the settings say, of games that are or will be played.
     ///
-    /// Margins need what [`Spec::prepare`] found for them: it must have been asked for some.
+    /// # Errors
+    /// At [`Training::finish_all`], if margins are asked for and [`Spec::prepare`] was not asked for any.
     pub fn select_by(&mut self, selection: Selection) {
         self.spec.selection = selection;
+        if let Ok(settings) = serde_json::to_value(&self.spec) {
+            self.provenance.settings = settings;
+        }
     }
 
     /// What tells this training from any other: a hash of its settings and data.
@@ -533,7 +544,11 @@ impl Training {
 
     /// Measures what the game kept and makes the classifier.
     pub fn finish(&self, game: &Game<'_>, threads: usize) -> Result<Trained> {
-        self.finish_all(&[Played::of(game, Ending::Played)], threads)
+        let ending = match game.turn() < game.turns() {
+            true => Ending::Stopped,
+            false => Ending::Played,
+        };
+        self.finish_all(&[Played::of(game, ending)], threads)
     }
 
     /// Measures what all games kept and makes the classifier.
@@ -583,6 +598,7 @@ impl Training {
             games: self.summaries(played, &iterates, &selected.weights),
             iterates,
             warnings,
+            selection,
             selected,
             explained,
             out_of_fold,

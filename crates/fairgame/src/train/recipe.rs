@@ -103,11 +103,31 @@ pub(super) struct Given {
     #[serde(default)]
     keep: Option<Keep>,
     #[serde(default)]
-    early_stop: Option<Patience>,
+    early_stop: Option<GivenPatience>,
     #[serde(default, deserialize_with = "some")]
     selection: Option<GivenSelection>,
     #[serde(default)]
     seed: u64,
+}
+
+/// Patience as it is given.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GivenPatience {
+    kept: Option<u64>,
+    least: Option<f64>,
+    after: Option<u64>,
+}
+
+impl GivenPatience {
+    fn by(self, recipe: Recipe) -> Patience {
+        let Patience { kept, least, after } = recipe.early_stop().unwrap_or_default();
+        Patience {
+            kept: self.kept.unwrap_or(kept),
+            least: self.least.unwrap_or(least),
+            after: self.after.unwrap_or(after),
+        }
+    }
 }
 
 /// A selection as it is given.
@@ -178,8 +198,8 @@ impl From<Given> for Spec {
             steps: given.steps,
             keep: given.keep.unwrap_or(recipe.keep()),
             early_stop: match given.early_stop {
-                Some(Patience { kept: 0, .. }) => None,
-                Some(patience) => Some(patience),
+                Some(GivenPatience { kept: Some(0), .. }) => None,
+                Some(given) => Some(given.by(recipe)),
                 None => recipe.early_stop(),
             },
             selection: match given.selection {

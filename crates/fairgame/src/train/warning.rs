@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::algorithm::Algorithm;
 use crate::classifier::{Dataset, Explained, Iterates};
-use crate::evaluate::{Evaluation, Interval};
+use crate::evaluate::{Evaluation, Interval, rows_needed};
 use crate::rate::{Bound, Losses, Side, Tally};
 
 /// A reason not to trust a classifier as it is.
@@ -111,8 +111,8 @@ impl fmt::Display for Warning {
                 let with = if *but_for_margin { " with the margin asked for" } else { "" };
                 write!(
                     f,
-                    "no mixture of the models meets all constraints{with}: some would, were each loosened by \
-                     {relaxation:.4}; what stands in the way: {}",
+                    "no mixture of the models that were found meets all constraints{with}: some would, were each \
+                     loosened by {relaxation:.4}; what stands in the way: {}",
                     named.join(", ")
                 )
             }
@@ -138,23 +138,17 @@ pub(super) fn few_rows(enforced: &Evaluation) -> Vec<Warning> {
     let rates = enforced.constraints.iter().flat_map(|constraint| &constraint.rates);
     let once = rates.filter(|rate| seen.insert(rate.text.as_str()));
     let few = once.filter_map(|rate| {
-        let interval = rate.measurement.estimate()?.interval;
+        let estimate = rate.measurement.estimate()?;
+        let (value, interval) = (estimate.value, estimate.interval);
         (interval.high - interval.low > HARDLY_KNOWN).then(|| Warning::FewRows {
             rate: rate.text.clone(),
             rows: rate.rows,
             interval,
             confidence: enforced.confidence,
-            needed: rows_needed(rate.rows, interval),
+            needed: rows_needed(value, rate.rows, enforced.confidence, HARDLY_KNOWN),
         })
     });
     few.collect()
-}
-
-/// About how many rows would have an interval as wide as a rate may have to be known: widths shrink with the root of
-/// their number.
-fn rows_needed(rows: usize, interval: Interval) -> usize {
-    let times = (interval.high - interval.low) / HARDLY_KNOWN;
-    (rows as f64 * times * times).ceil() as usize
 }
 
 /// The constraints that stand against each other, if they cannot all be met.
@@ -165,7 +159,9 @@ pub(super) fn infeasible(bound: &Bound, explained: &Explained, violated: bool) -
     let mut shares: Vec<(f64, usize)> =
         explained.conflict.iter().copied().enumerate().map(|(at, share)| (share, at)).collect();
     shares.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let binding = shares.into_iter().filter(|(share, _)| *share > 0.01);
+    // The largest, however many share in it.
+    let least = shares.first().map_or(0.0, |(most, _)| 0.01 * most);
+    let binding = shares.into_iter().filter(|(share, _)| *share > least);
     Some(Warning::Infeasible {
         relaxation: explained.relaxation,
         conflict: binding.map(|(_, at)| bound.constraints()[at].name().to_owned()).collect(),
@@ -234,7 +230,9 @@ pub(super) fn warnings(
                 warnings.push(Warning::Violated { constraint: constraint.name().to_owned(), by });
             }
         }
-        let ends = iterates.moments.first().zip(iterates.moments.last());
+        // One game stands for all: between two of them, multipliers begin anew.
+        let first = || iterates.moments.iter().filter(|one| iterates.models[one.theta].game == 0);
+        let ends = first().next().zip(first().next_back());
         if let Some((first, last)) = ends {
             let pairs = first.lambda.constraints.iter().zip(&last.lambda.constraints);
             let moved = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
