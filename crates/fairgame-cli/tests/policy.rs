@@ -58,6 +58,9 @@ fn folds_margins_and_steps() {
     let steps = || toml::Value::from(vec![0.5, 1.0]);
     says("", &["--steps", "0.5,1"], "steps", steps());
     says("steps = [0.5, 1.0]", &[], "steps", steps());
+    // What is said of patience leaves the rest as the recipe has it; 0 is none.
+    says("early_stop.least = 0.001", &[], "early_stop.after", 5_000);
+    says("", &["--early-stop", "0"], "early_stop.kept", 0);
     refuses("", &["--folds", "1"], &["fold"]);
     refuses("", &["--folds", "3", "--one-dataset"], &["cannot be used with"]);
     refuses("", &["--margin", "much"], &["`much` is neither"]);
@@ -196,7 +199,13 @@ fn what_is_printed_can_run() {
         ("", &["--radius", "-1"], "region"),
         ("", &["--model", "mlp", "--units", "0"], "units"),
         ("", &["--keep", "0"], "keep"),
-        ("", &["--early-stop", "0"], "early stopping"),
+        ("early_stop.least = -1.0", &[], "early stopping"),
+        ("", &["--set", "recipe = 'paper'"], "--recipe"),
+        ("datasets.cross.fold = 4", &[], "fold"),
+        ("", &["--folds", "4", "--algorithm", "baseline"], "--folds"),
+        ("", &["--margin", "2", "--algorithm", "unconstrained"], "--margin"),
+        ("", &["--margin", "95"], "95%"),
+        ("", &["--steps", "1,1"], "given twice"),
         ("", &["--val-fraction", "1.5"], "fraction"),
         ("", &["--test-fraction", "-1"], "fraction"),
         ("", &["--constraint", "recal() >= 0.9"], "recall"),
