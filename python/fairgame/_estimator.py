@@ -210,13 +210,9 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([1.0 - chance, chance])
 
     def decision_function(self, X):
-        """The mean score of the models of the mixture that decide as is decided: above 0 where `predict` is positive."""
+        """The mean score over the mixture; where it is one model, positive means above 0."""
         check_is_fitted(self)
-        rows = self._features(X)
-        scores = np.column_stack(self._classifier.scores(rows))
-        decided, _, _ = self._classifier.predict(rows)
-        weights = np.array([one["weight"] for one in self.mixture_]) * ((scores > 0) == decided[:, None])
-        return (weights * scores).sum(axis=1) / weights.sum(axis=1)
+        return self._classifier.predict(self._features(X))[2]
 
     def decision_distribution(self, X) -> DecisionDistribution:
         """What each model of the mixture decides, and how likely it is drawn."""

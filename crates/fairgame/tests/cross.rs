@@ -325,6 +325,19 @@ fn other_selections_are_judged_by_all_rows() {
     }
 }
 
+/// Without constraints there is nothing to mix, and one model is taken: a fold says which.
+#[test]
+fn without_constraints_one_model_is_taken() {
+    let mut spec = spec(Margin::Errors(1.0), 1);
+    spec.constraints.clear();
+    let divided = spec.divide(people(3), false).unwrap();
+    let val = divided.val.unwrap();
+    assert_eq!(val.rows(), ROWS.div_ceil(4));
+    let data = Data { train: (&divided.train).into(), val: Some((&val).into()) };
+    let trained = spec.train(&data, 1, &mut []).unwrap();
+    assert_eq!((trained.games.len(), trained.classifier.members().len()), (1, 1));
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let table = people(7);
@@ -342,7 +355,7 @@ fn what_cannot_be_is_refused() {
     let few = table.take(&[0, 1, 2, 3, 4, 5]);
     let data = Data { train: (&few).into(), val: None };
     let mut spec = spec(Margin::None, 1);
-    spec.constraints.clear();
+    spec.constraints = vec!["positive_rate() >= 0".to_owned()];
     assert!(spec.train(&data, 1, &mut []).unwrap_err().to_string().contains("fewer folds"));
 }
 

@@ -105,9 +105,15 @@ impl Spec {
         matches!(self.algorithm, Algorithm::Practical(_) | Algorithm::Lagrangian(_))
     }
 
-    /// The datasets that the algorithm has: only the practical ones are cross-fitted.
+    /// The datasets that the algorithm has: only the practical ones are cross-fitted, and only under constraints, since
+    /// without these one model is best, and a fold to stop it by is enough.
     pub(super) fn datasets_in_use(&self) -> Datasets {
         match (self.datasets, self.algorithm) {
+            (Datasets::Cross { folds, .. }, _)
+                if self.is_played() && self.constraints.is_empty() =>
+            {
+                Datasets::Two { val_fraction: 1.0 / folds as f64 }
+            }
             (datasets, _) if self.is_played() => datasets,
             (Datasets::Cross { .. }, Algorithm::Unconstrained(_) | Algorithm::Baseline(_)) => {
                 Datasets::One
