@@ -18,7 +18,7 @@ Examples:
   fairgame reproduce --runs 5
   fairgame reproduce adult compas --runs 100 --out paper
   fairgame reproduce all --runs 100 --out paper      # finishes what was interrupted
-  fairgame reproduce beyond --runs 50 --seed 5001 --out paper
+  fairgame reproduce beyond --runs 50 --seed 7001 --out paper
 
 Finished runs are kept in the folder and not run again. The paper has 100 runs of its four datasets, and 10
 of the simulated data: of these, a tenth of --runs is run.";
