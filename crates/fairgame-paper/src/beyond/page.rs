@@ -109,9 +109,9 @@ impl Beyond {
     }
 
     fn figure(&self) -> Picture {
-        let curve = |(colour, one): (usize, &Grounds)| ChartCurve {
+        let curve = |one: &Grounds| ChartCurve {
             name: one.ground.title().to_owned(),
-            colour,
+            colour: 0,
             dashed: one.ground == Ground::SmallAdult,
             points: one.lines[PAPERS..]
                 .iter()
@@ -124,12 +124,13 @@ impl Beyond {
                 })
                 .collect(),
         };
-        let curves = self.grounds.iter().enumerate().map(curve);
+        // Where only what has no margin can be had, there is no curve.
+        let curves = self.grounds.iter().map(curve).filter(|curve| curve.points.len() > 1);
         let chart = Chart {
             title: "Promises broken on test rows, by margin".to_owned(),
             x: "margin: 0 none, 1 and 2 standard errors, 3 for 95 %".to_owned(),
             y: "share of runs with a violation".to_owned(),
-            curves: curves.filter(|curve| !curve.points.is_empty()).collect(),
+            curves: curves.enumerate().map(|(colour, one)| ChartCurve { colour, ..one }).collect(),
             rule: Some(0.05),
         };
         Picture {
