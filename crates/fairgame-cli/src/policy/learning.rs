@@ -297,6 +297,9 @@ impl LearningArguments {
 /// A margin as it is written: `1`, `95%`, `none`.
 fn margin(text: &str) -> Result<Margin, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    if number(text).is_some_and(|errors| errors > 10.0) {
+        return Err(format!("so many standard errors are too many; did you mean `{text}%`?"));
+    }
     let found = match text.strip_suffix('%') {
         Some(percent) => number(percent).map(|percent| Margin::Confidence(percent / 100.0)),
         None if text == "none" => Some(Margin::None),

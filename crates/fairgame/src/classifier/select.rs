@@ -70,7 +70,7 @@ impl Margin {
         };
         match self {
             Margin::Errors(errors) if !(0.0..=10.0).contains(&errors) => {
-                let help = "give a number from 0 to 10; a confidence of 95 % is `--margin 95%`, or { confidence = 0.95 }";
+                let help = "give a number from 0 to 10; a confidence is { confidence = 0.95 }";
                 wrong(format!("a margin of {errors} standard errors"), help)
             }
             Margin::Confidence(level) if !(0.5..1.0).contains(&level) => {
