@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use fairgame::encode::{Coding, Encoder, EncoderSpec, Features};
-use fairgame::model::{AnyModel, LatticeSpec, Model, ModelSpec, Rows, Tape};
+use fairgame::model::{AnyModel, LatticeSpec, ModelSpec, Rows, Scorer, Tape};
 use fairgame::preset::Preset;
 use fairgame::random::Stream;
 use fairgame::table::{Column, Table, Values};
@@ -107,7 +107,8 @@ fn run(
     shape: Option<[usize; 2]>,
 ) -> (f64, f64) {
     let model = spec.build(encoder, features).expect("a sound model");
-    let theta = model.initial(1);
+    let slopes_of = model.slopes().expect("it has slopes");
+    let theta = slopes_of.initial(1);
     let mut stream = Stream::new(1, "bench");
     let blocks: Vec<Vec<u32>> = (0..64)
         .map(|_| (0..rows).map(|_| stream.below(features.rows() as u64) as u32).collect())
@@ -127,7 +128,7 @@ fn run(
         turn += 1;
         let rows = Rows::list(features, &blocks[turn % blocks.len()]);
         model.score(&theta, rows, &mut tape, &mut scores);
-        model.pullback(&theta, rows, &mut tape, &slopes, &mut gradient);
+        slopes_of.pullback(&theta, rows, &mut tape, &slopes, &mut gradient);
         black_box(&gradient);
     });
     // A pullback follows the score of the same rows, as it does in training.
@@ -163,6 +164,7 @@ fn flops(model: &AnyModel, features: &Features, units: usize) -> f64 {
         }
         // Each lattice of d inputs folds 2^d − 1 times, three operations each; 28 lattices of 4.
         AnyModel::Lattice(_) => 28.0 * 15.0 * 3.0,
+        AnyModel::Own(_) => f64::NAN,
     }
 }
 

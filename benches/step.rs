@@ -11,18 +11,19 @@
 //! ```
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
+use std::sync::Arc;
 use std::time::Instant;
 
+use fairgame::Threads;
 use fairgame::algorithm::{Algorithm, Lagrangian, Practical, Setting, Unconstrained};
 use fairgame::archive::Arrays;
-use fairgame::batch::Batches;
 use fairgame::game::{Game, Keep, Referee};
-use fairgame::model::{ModelSpec, Region};
+use fairgame::model::{ModelSpec, Region, Scorer};
 use fairgame::optimize::Optimizer;
 use fairgame::player::{ConstraintPlayer, Descent, Learner, SwapRegret, SwapRegretSpec};
 use fairgame::preset::Preset;
 use fairgame::rate::{Bound, LossValues, Multipliers, Problem, Side, Surrogate};
-use fairgame::sample::{Batch, Sample, Work};
+use fairgame::sample::{Batch, Hypothesis, MemorySample, Sample, Work};
 use fairgame::table::{Table, split};
 
 const RUNS: usize = 7;
@@ -98,17 +99,21 @@ fn time(games: &[&dyn Fn() -> Game<'static>]) -> Vec<(f64, f64)> {
 
 /// What the m losses and the m multipliers take themselves: a turn's two questions about no rows, in
 /// microseconds, the least of several runs.
-fn no_rows(constraints: usize, [train, val]: &[Sample<'static>; 2]) -> f64 {
+fn no_rows(constraints: usize, samples: &[MemorySample<'static>; 2]) -> f64 {
+    let [train, val] = samples.map(|sample| MemorySample { among: Some(&[]), ..sample });
+    let batch = Batch::Turn { seed: 1, turn: 0, size: 100 };
     let each = vec![0.01 / constraints as f64; constraints];
     let lambda = Multipliers { objective: 0.99, constraints: each };
     let (mut work, mut values) = (Work::default(), LossValues::default());
-    let theta = vec![0.0; train.params()];
-    let mut gradient = vec![0.0; train.params()];
+    let theta = vec![0.0; train.model.params()];
+    let (by, mut gradient) = (Hypothesis::Theta(theta.clone()), theta.clone());
     let mut run = || {
         let start = Instant::now();
         for _ in 0..TURNS {
-            val.measure(&theta, Batch::Rows(&[]), Side::Exact, &mut work, &mut values);
-            train.gradient(&theta, &lambda, Batch::Rows(&[]), &mut work, &mut gradient);
+            val.measure(&by, batch, Side::Exact, &mut work, &mut values).expect("it measures");
+            train
+                .gradient(&theta, &lambda, batch, &mut work, &mut gradient)
+                .expect("it has slopes");
         }
         start.elapsed().as_secs_f64() * 1e6 / TURNS as f64
     };
@@ -129,8 +134,8 @@ fn main() {
     let features = leak([encode(&tables[0]), encode(&tables[1])]);
     let spec = ModelSpec::Mlp { units: 50 };
     let model = leak(spec.build(&prepared.encoder, &features[0]).expect("it builds"));
-    let samples = |bound: &Bound| -> [Sample<'static>; 2] {
-        [0, 1].map(|half| Sample {
+    let samples = |bound: &Bound| -> [MemorySample<'static>; 2] {
+        [0, 1].map(|half| MemorySample {
             features: &features[half],
             among: None,
             compiled: leak(bound.compile(&tables[half], None).expect("it compiles")),
@@ -148,7 +153,17 @@ fn main() {
     let unconstrained =
         Algorithm::Unconstrained(Unconstrained { turns, ..Unconstrained::default() });
     let (keep, region) = (Keep::Spaced(100), Region::default());
-    let setting = |val| Setting { train, val, region, keep, seed: 1, threads: 1 };
+    let (surrogate, threads) = (Surrogate::Hinge, Threads::default());
+    let setting = |val: MemorySample<'static>| Setting {
+        train: Arc::new(train),
+        val: Arc::new(val),
+        model,
+        surrogate,
+        region,
+        keep,
+        seed: 1,
+        threads: threads.clone(),
+    };
     let begin = |algorithm: Algorithm, val| algorithm.game(&setting(val)).expect("it begins");
     let times = time(&[
         &|| begin(practical, val),
@@ -165,18 +180,25 @@ fn main() {
     println!("The same without the constraint player's own work, by constraints");
     let sizes = [4, 100, 1000];
     let samples = sizes.map(|constraints| samples(&bind(&tables[0], &tables[1], constraints)));
-    let still = |constraints: usize, [train, val]: [Sample<'static>; 2]| {
+    let still = |constraints: usize, [train, val]: [MemorySample<'static>; 2]| {
         // The objective counts the same, so that the models, and how many rows push them, are alike.
         let each = vec![0.01 / constraints as f64; constraints];
         let lambda = Multipliers { objective: 0.99, constraints: each };
-        let batches = Some(Batches::new(val.rows(), 100, 2));
-        let learner = Learner { train, region, seed: 1, threads: 1 };
+        let learner = Learner {
+            train: Arc::new(train),
+            model,
+            convex: surrogate.is_convex(),
+            region,
+            seed: 1,
+            threads: threads.clone(),
+        };
+        let descent = Descent::new(learner, Optimizer::default(), 100).expect("it has slopes");
         Game::new(
-            Box::new(Descent::new(learner, Optimizer::default(), 100)),
+            Box::new(descent),
             Box::new(Still(lambda)),
-            Referee { val, batches, side: Side::Exact },
+            Referee { val: Arc::new(val), batch: Some((2, 100)), side: Side::Exact },
             (turns, keep),
-            1,
+            &threads,
         )
     };
     let times = time(&[&|| still(sizes[0], samples[0]), &|| still(sizes[1], samples[1]), &|| {

@@ -5,7 +5,7 @@ use comfy_table::CellAlignment;
 use fairgame::algorithm::{Algorithm, Discrete, Scales};
 use fairgame::bounds::{self, Smoothness};
 use fairgame::model::Region;
-use fairgame::train::{Data, Datasets, Recipe, WeightedRows};
+use fairgame::train::{Data, Datasets, Recipe, Sheet};
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::json;
 
@@ -269,19 +269,16 @@ impl Bounds {
         if let Datasets::Cross { .. } = spec.datasets {
             spec.datasets = Recipe::Paper.datasets();
         }
-        let divided = spec.divide(table, false)?;
-        let train = spec.rows(divided.train)?;
-        let val = divided.val.map(|table| spec.rows(table)).transpose()?;
-        let data = Data { train: train.weighted(), val: val.as_ref().map(WeightedRows::weighted) };
-        let training = spec.prepare(&data)?;
+        let data = Data::from(Sheet::owned(table, self.data.join(", ")));
+        let training = spec.plan(&data.shape())?.prepare(data)?;
         if !self.quiet {
             training.notices().iter().for_each(output::notice);
         }
-        let setting = training.setting(1);
+        let setting = training.setting(0);
         Ok(Found {
             constraints: setting.val.losses().constraints(),
             rows: setting.val.rows(),
-            scales: Scales::of(&setting),
+            scales: Scales::of(&setting)?,
             epsilon,
             convexity: spec.region.convexity,
         })

@@ -5,7 +5,6 @@
 //! test rows has noise of its own, which more runs would not take away.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use clap::Args;
@@ -18,13 +17,13 @@ use fairgame::model::ModelSpec;
 use fairgame::preset::Preset;
 use fairgame::rate::Policy;
 use fairgame::table::{ReadOptions, Source, Table, read, split};
-use fairgame::train::{Data, Datasets, Recipe, RecordedPart, Spec};
-use fairgame::{Error, ErrorKind, Result};
+use fairgame::train::{Data, Datasets, Recipe, Sheet, Spec};
+use fairgame::{Error, ErrorKind, Result, Threads};
 use serde_json::json;
 
 use crate::output;
 use crate::report;
-use crate::train::{CONFIDENCE, Measured};
+use crate::train::worst_value;
 use crate::verdict::Verdict;
 
 #[derive(Args)]
@@ -87,9 +86,9 @@ struct Way {
 struct Run {
     classifier: Classifier,
     /// On the rows that the model learnt from, that the constraints were enforced on, and on the test rows.
-    train: Measured,
-    enforced: Measured,
-    test: Measured,
+    train: Evaluation,
+    enforced: Evaluation,
+    test: Evaluation,
 }
 
 /// What a way came to, run by run.
@@ -153,24 +152,10 @@ fn train(ways: &[Way], adult: &Adult, arguments: &Demo) -> Result<Vec<Came>> {
     let runs = arguments.runs.max(1);
     let jobs: Vec<(Way, u64)> =
         (0..runs).flat_map(|run| ways.iter().map(move |&way| (way, run))).collect();
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut done = Vec::new();
-        while let Some((way, run)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((*run, way.name, way.run(adult, arguments.seed.wrapping_add(*run))));
-        }
-        done
-    };
-    let mut done = std::thread::scope(|scope| {
-        let running: Vec<_> = (0..output::threads()).map(|_| scope.spawn(worker)).collect();
-        let joined = running.into_iter().map(std::thread::ScopedJoinHandle::join);
-        joined
-            .flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect::<Vec<_>>()
-    });
-    done.sort_by_key(|(run, _, _)| *run);
+    let done = Threads::all()
+        .each(&jobs, |(way, run)| (way.name, way.run(adult, arguments.seed.wrapping_add(*run))));
     let mut came: Vec<Came> = ways.iter().map(|&way| Came { way, runs: Vec::new() }).collect();
-    for (_, name, result) in done {
+    for (name, result) in done {
         if let Some(of) = came.iter_mut().find(|one| one.way.name == name) {
             of.runs.push(result?);
         }
@@ -189,42 +174,27 @@ impl Way {
         }
         let share = ROWS as f64 / adult.all.rows() as f64;
         let parts = split::by_fraction(adult.all.rows(), &[share, 1.0 - share], seed, None)?;
-        let (all, test) = (&adult.all.take(&parts[0]), adult.all.take(&parts[1]));
-        let (train, val) = match spec.datasets {
-            Datasets::Two { .. } => {
-                let halves = split::by_fraction(all.rows(), &[0.5, 0.5], seed, None)?;
-                (&all.take(&halves[0]), Some(all.take(&halves[1])))
-            }
-            _ => (all, None),
+        let rows = |part: &[usize]| {
+            Sheet::owned(adult.all.take(part), format!("a part of {}", SOURCES.join(", ")))
         };
-        let data = Data { train: train.into(), val: val.as_ref().map(Into::into) };
-        let mut trained = spec.train(&data, 1, &mut [])?;
-        let mut found = trained.judge(&data, CONFIDENCE)?;
-        found.push(("test", trained.classifier.evaluate(&test, None, CONFIDENCE)?));
-        let part = |(part, evaluation): (&str, Evaluation)| {
-            let source = format!("a part of {}", SOURCES.join(", "));
-            RecordedPart { part: part.to_owned(), source, evaluation }
-        };
-        let parts: Vec<RecordedPart> = found.into_iter().map(part).collect();
-        let measured = |name: &str| {
-            let found = parts.iter().find(|part: &&RecordedPart| part.part == name);
-            found.map(|part| Measured::of(&part.evaluation))
-        };
-        let (train, val, test) = (measured("train"), measured("val"), measured("test"));
+        let data = Data::from(rows(&parts[0])).with_test(Some(rows(&parts[1])));
+        let trained = spec.plan(&data.shape())?.run(data, &mut ())?.trained()?;
         let missing = || Error::new(ErrorKind::Value, "a part of Adult was not measured");
-        let enforced = val.or_else(|| measured("train")).ok_or_else(missing)?;
-        let (train, test) = (train.ok_or_else(missing)?, test.ok_or_else(missing)?);
-        let record = trained.record(parts);
-        trained.classifier.keep_record(&record)?;
-        Ok(Run { train, enforced, test, classifier: trained.classifier })
+        let measured = |part: Option<&Evaluation>| part.cloned().ok_or_else(missing);
+        Ok(Run {
+            train: measured(trained.part("train"))?,
+            enforced: measured(trained.enforced())?,
+            test: measured(trained.part("test"))?,
+            classifier: trained.classifier,
+        })
     }
 }
 
 fn print(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Result<()> {
     if arguments.json {
-        let part = |pick: fn(&Run) -> &Measured, one: &Came| {
+        let part = |pick: fn(&Run) -> &Evaluation, one: &Came| {
             let error = one.mean(|run| pick(run).error.unwrap_or(f64::NAN));
-            let worst = one.mean(|run| pick(run).worst_value());
+            let worst = one.mean(|run| worst_value(pick(run)));
             json!({
                 "error": error.0, "error_standard_error": error.1,
                 "worst": worst.0, "worst_standard_error": worst.1,
@@ -260,10 +230,10 @@ fn print(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Result<(
             shown(one.mean(|run| run.train.error.unwrap_or(f64::NAN)), false),
             match one.way.name {
                 "unconstrained" => "–".to_owned(),
-                _ => shown(one.mean(|run| run.enforced.worst_value()), true),
+                _ => shown(one.mean(|run| worst_value(&run.enforced)), true),
             },
             shown(one.mean(|run| run.test.error.unwrap_or(f64::NAN)), false),
-            shown(one.mean(|run| run.test.worst_value()), true),
+            shown(one.mean(|run| worst_value(&run.test)), true),
         ]);
     }
     for column in 1..5 {

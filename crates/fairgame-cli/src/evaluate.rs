@@ -9,7 +9,7 @@ use fairgame::evaluate::{self, Decisions, Evaluation, Measurement};
 use fairgame::rate::language::Condition;
 use fairgame::rate::{Bound, Problem};
 use fairgame::table::{Table, Values};
-use fairgame::train::{Spec, WeightedRows};
+use fairgame::train::weight_column;
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::json;
 
@@ -88,16 +88,15 @@ struct HowArguments {
 }
 
 impl HowArguments {
-    /// A table with the weights that one of its columns holds: the one that was asked for, or `own`.
-    fn weighted(&self, table: Table, own: Option<String>) -> Result<WeightedRows> {
-        let mut spec = Spec::new("", &[] as &[&str]);
-        spec.weight = match (&self.weight, self.no_weight) {
+    /// The weights that a column holds: the one that was asked for, or `own`.
+    fn weights(&self, table: &Table, own: Option<String>) -> Result<Option<Vec<f32>>> {
+        let column = match (&self.weight, self.no_weight) {
             (Some(weight), _) => Some(weight.clone()),
             (None, true) => None,
             (None, false) => own,
         };
-        let asked = self.weight.is_some();
-        spec.rows(table).map_err(|error| match asked {
+        let weights = column.map(|column| weight_column(table, &column)).transpose();
+        weights.map_err(|error| match self.weight.is_some() {
             true => error,
             false => error
                 .at("the weight column of the training")
@@ -112,7 +111,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let table = arguments.read.read_for(&classifier)?;
     let settings = &classifier.provenance().settings;
     let own = settings.get("weight").and_then(|name| name.as_str()).map(str::to_owned);
-    let WeightedRows { table, weights } = how.weighted(table, own)?;
+    let weights = how.weights(&table, own)?;
     let mut warnings = unlabelled(classifier.bound(), &table)?;
     warnings.extend(classifier.seen(&table)?.map(|seen| seen.to_string()));
     let found = classifier.evaluate(&table, weights.as_deref(), how.confidence)?;
@@ -122,7 +121,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
 pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
     let (spec, how) = (arguments.problem.spec()?, &arguments.how);
     let table = arguments.read.read(&spec.missing)?;
-    let WeightedRows { table, weights } = how.weighted(table, spec.weight.clone())?;
+    let weights = how.weights(&table, spec.weight.clone())?;
     let mut problem = Problem::parse(&spec.label, &spec.objective, &spec.constraints)?;
     if spec.skip_empty_groups {
         problem = problem.skip_empty_groups();

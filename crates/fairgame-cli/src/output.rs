@@ -62,12 +62,16 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// What messages call standard output.
 pub(crate) const STDOUT: &str = "standard output";
 
-/// Prints a JSON document.
-pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(document)
+/// A JSON document as text.
+pub(crate) fn document(document: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(document)
         .map_err(|error| Error::new(ErrorKind::Value, format!("no JSON can be made: {error}")))?;
-    text.push('\n');
-    print(&text)
+    Ok(text + "\n")
+}
+
+/// Prints a JSON document.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
+    print(&document(value)?)
 }
 
 /// Tells the user something that is not data.

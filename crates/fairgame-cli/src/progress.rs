@@ -3,8 +3,10 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Instant;
 
 use fairgame::rate::LossValues;
+use fairgame::train::{Training, Turn, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How often Ctrl-C was pressed.
@@ -85,47 +87,46 @@ impl Drop for RowCount {
     }
 }
 
-/// A bar on standard error, if that is a terminal; and an ear for Ctrl-C.
+/// What a training shows: notices, a bar on standard error if that is a terminal; and an ear for Ctrl-C.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    quiet: bool,
+    /// When the first turn began.
+    start: Option<Instant>,
     /// Means over what was told last: of the objective, and of each constraint.
     objective: f64,
     constraints: Vec<f64>,
-    at: (u64, u64),
-    stopped: bool,
 }
 
 impl Progress {
-    pub(crate) fn new(quiet: bool) -> Self {
-        listen();
+    pub(crate) fn new(quiet: bool, json: bool) -> Self {
         let style = "{bar:24} {human_pos}/{human_len} turns, {per_sec}, {eta} left {msg}";
-        let bar = bar(Some(0), style, quiet);
-        let (objective, constraints) = (f64::NAN, Vec::new());
-        Progress { bar, objective, constraints, at: (0, 0), stopped: false }
+        let bar = bar(Some(0), style, quiet || json);
+        Progress { bar, quiet, start: None, objective: f64::NAN, constraints: Vec::new() }
     }
 
-    /// Whether Ctrl-C ended the games.
-    pub(crate) fn was_stopped(&self) -> bool {
-        self.stopped
-    }
-
-    /// How many turns were played, of how many.
-    pub(crate) fn at(&self) -> (u64, u64) {
-        self.at
-    }
-
-    pub(crate) fn finish(&self) {
+    /// Takes the bar away; how many seconds passed since the first turn.
+    pub(crate) fn finish(&self) -> f64 {
         LISTENING.store(false, Ordering::Relaxed);
         self.bar.finish_and_clear();
+        self.start.map_or(0.0, |start| start.elapsed().as_secs_f64())
+    }
+}
+
+impl Watch for Progress {
+    fn prepared(&mut self, training: &Training<'_>) {
+        if !self.quiet {
+            training.notices().iter().for_each(crate::output::notice);
+        }
+        listen();
+        self.start = Some(Instant::now());
     }
 
-    /// Shows how far the games are, and asks whether they are to go on.
-    pub(crate) fn told(&mut self, told: &fairgame::train::Progress) -> ControlFlow<()> {
-        self.at = (told.done, told.turns);
+    fn turn(&mut self, turn: &Turn) -> ControlFlow<()> {
         if !self.bar.is_hidden() {
-            self.learn(&told.losses);
-            self.bar.set_length(told.turns);
-            self.bar.set_position(told.done);
+            self.learn(&turn.losses);
+            self.bar.set_length(turn.total);
+            self.bar.set_position(turn.done);
             let worst = self.constraints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let objective = self.objective;
             self.bar.set_message(match worst.is_finite() {
@@ -133,13 +134,20 @@ impl Progress {
                 false => format!("· objective {objective:.3}"),
             });
         }
-        if ASKED.load(Ordering::Relaxed) > 0 {
-            self.stopped = true;
-            return ControlFlow::Break(());
+        match ASKED.load(Ordering::Relaxed) > 0 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
-        ControlFlow::Continue(())
     }
 
+    fn selecting(&mut self) {
+        LISTENING.store(false, Ordering::Relaxed);
+        self.bar.finish_and_clear();
+        part_with("stopped while the classifier was made: nothing was written".to_owned());
+    }
+}
+
+impl Progress {
     /// Minibatches are noisy: what is shown is a mean that forgets.
     fn learn(&mut self, losses: &LossValues) {
         if losses.constraints.is_empty() && losses.objective == 0.0 {

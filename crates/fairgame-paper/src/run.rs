@@ -13,8 +13,8 @@ use fairgame::model::Region;
 use fairgame::preset::{Preset, simulated_points};
 use fairgame::rate::{Bound, Policy, Side, Surrogate};
 use fairgame::table::{Table, split};
-use fairgame::train::{Part, Spec, Training};
-use fairgame::{Error, ErrorKind, Result};
+use fairgame::train::{Datasets, Spec};
+use fairgame::{Error, ErrorKind, Result, Threads};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -165,16 +165,9 @@ impl Data {
         Ok(Data { name: "simulated", bound, spec, encoder, train, test })
     }
 
-    /// The training of a way: with two datasets, each player has half of the rows.
-    fn training(&self, spec: Spec, two: bool, seed: u64) -> Result<Training> {
-        let part = |table: &Table| Part::new(&self.encoder, &self.bound, table.into());
-        let (train, val) = if two {
-            let halves = split::by_fraction(self.train.rows(), &[0.5, 0.5], seed, None)?;
-            (part(&self.train.take(&halves[0]))?, Some(part(&self.train.take(&halves[1]))?))
-        } else {
-            (part(&self.train)?, None)
-        };
-        Training::new(spec, self.bound.clone(), self.encoder.clone(), train, val)
+    /// What a training has: the rows, and a problem and an encoder that are fitted on all of them.
+    fn data(&self) -> fairgame::train::Data<'_> {
+        fairgame::train::Data::from(&self.train).fitted(self.bound.clone(), self.encoder.clone())
     }
 
     fn spec(&self) -> Result<Spec> {
@@ -195,13 +188,13 @@ impl Data {
         spec.model = settings.model.clone();
         spec.algorithm = settings.algorithm(way);
         spec.seed = seed;
-        let training = self.training(spec, way.is_two(), seed)?;
-        let mut game = training.game(1)?;
-        training.play(&mut game, 1, &mut [])?;
-        let trained = training.finish(&game, 1)?;
+        if !way.is_two() {
+            spec.datasets = Datasets::One;
+        }
+        let trained = spec.train(self.data())?;
         let weights = &trained.selected.weights;
         let mixed = |dataset| trained.iterates.mixed(weights, dataset, Side::Exact);
-        let test = trained.classifier.measure(&self.test, 1)?;
+        let test = trained.classifier.measure(&self.test, &Threads::default())?;
         Ok(Came {
             units,
             way,
@@ -254,9 +247,10 @@ pub(crate) fn constants(experiment: Experiment, seed: u64) -> Result<Constants> 
     let scales = |surrogate: Surrogate, region: Region| -> Result<(usize, usize, Scales)> {
         let mut spec = data.spec()?;
         (spec.surrogate, spec.region, spec.seed) = (surrogate, region, seed);
-        let training = data.training(spec, true, seed)?;
-        let setting = training.setting(1);
-        Ok((setting.val.losses().constraints(), setting.val.rows(), Scales::of(&setting)))
+        let rows = data.data();
+        let training = spec.plan(&rows.shape())?.prepare(rows)?;
+        let setting = training.setting(0);
+        Ok((setting.val.losses().constraints(), setting.val.rows(), Scales::of(&setting)?))
     };
     let unknown = || Error::new(ErrorKind::Value, "a constant of the theorems is not known");
     let free = Region { radius: REGION.radius, convexity: 0.0 };

@@ -5,12 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use fairgame::Result;
+use fairgame::{Result, Threads};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -200,39 +198,29 @@ impl<T: Serialize + DeserializeOwned + Send> Agenda<T> {
     }
 }
 
-/// Runs jobs on threads of their own, and hands on what each came to, in whatever order they finish.
+/// Runs jobs by several threads, and hands on what each came to, in whatever order they finish.
 fn work<T: Send>(
     threads: usize,
     jobs: &[(usize, Key)],
     run: impl Fn(usize, Key) -> Result<T> + Sync,
     mut take: impl FnMut((usize, Key), T, f64) -> Result<()>,
 ) -> Result<(), ((usize, Key), fairgame::Error)> {
-    let next = AtomicUsize::new(0);
-    let (send, receive) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, jobs.len().max(1)) {
-            let send = send.clone();
-            let (next, run) = (&next, &run);
-            scope.spawn(move || {
-                while let Some(&job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let start = Instant::now();
-                    let came = run(job.0, job.1);
-                    if send.send((job, came, start.elapsed().as_secs_f64())).is_err() {
-                        return;
-                    }
-                }
-            });
+    let stop = AtomicBool::new(false);
+    let mut result = Ok(());
+    let play = |place: usize, tell: &dyn Fn((usize, Result<T>, f64))| {
+        // The others finish the run they are at.
+        if !stop.load(Ordering::Relaxed) {
+            let start = Instant::now();
+            let came = run(jobs[place].0, jobs[place].1);
+            tell((place, came, start.elapsed().as_secs_f64()));
         }
-        drop(send);
-        let mut result = Ok(());
-        for (job, came, seconds) in receive {
-            let taken = came.and_then(|came| take(job, came, seconds));
-            if let (Err(error), Ok(())) = (taken, &result) {
-                // The others finish the run they are at.
-                next.store(jobs.len(), Ordering::Relaxed);
-                result = Err((job, error));
-            }
+    };
+    Threads::new(threads).deal(jobs.len(), play, |(place, came, seconds)| {
+        let taken = came.and_then(|came| take(jobs[place], came, seconds));
+        if let (Err(error), Ok(())) = (taken, &result) {
+            stop.store(true, Ordering::Relaxed);
+            result = Err((jobs[place], error));
         }
-        result
-    })
+    });
+    result
 }

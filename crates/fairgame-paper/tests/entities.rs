@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use fairgame::Threads;
 use fairgame::algorithm::{Algorithm, Unconstrained};
 use fairgame::optimize::Optimizer;
 use fairgame::table::{Column, Table, Values};
-use fairgame::train::Data;
+use fairgame::train::Datasets;
 use fairgame_paper::entities::{
     Case, FEATURES, Matcher, Pair, Part, Record, TEST, TRAIN, WIDTH, countries, generate,
     generate_sized, pairs, spec,
@@ -239,9 +240,9 @@ fn constraints_bind() {
     let model = Optimizer::adam(0.01);
     spec.algorithm =
         Algorithm::Unconstrained(Unconstrained { turns: 1_500, model, ..Unconstrained::default() });
-    let rows = Data { train: (&data.train).into(), val: None };
-    let trained = spec.train(&rows, 1, &mut []).unwrap();
-    let losses = trained.classifier.measure(&data.train, 1).unwrap();
+    spec.datasets = Datasets::One;
+    let trained = spec.train(&data.train).unwrap();
+    let losses = trained.classifier.measure(&data.train, &Threads::default()).unwrap();
     assert_eq!(losses.constraints.len(), 19);
     assert!((0.05..0.25).contains(&losses.objective), "{}", losses.objective);
     let violated = losses.constraints.iter().filter(|loss| **loss > 0.02).count();

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use fairgame::train::{Data, RecordedPart, WeightedRows};
+use fairgame::Threads;
+use fairgame::train::{Data, Sheet, Turn, Watch};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -10,8 +11,36 @@ use crate::classifier::PyClassifier;
 use crate::table::PyTable;
 use crate::{failed, spec};
 
-/// How sure the verdicts that a model file remembers are.
-const CONFIDENCE: f64 = 0.95;
+/// Python's signals and its callback, called by the thread that trains.
+struct Called {
+    progress: Option<Py<PyAny>>,
+    /// An exception that Python raised while it was called back, Ctrl-C above all.
+    raised: Option<PyErr>,
+}
+
+impl Watch for Called {
+    fn turn(&mut self, turn: &Turn) -> ControlFlow<()> {
+        // Once something was raised, Python is not called again: games that run on only end.
+        if self.raised.is_none() {
+            let told = Python::attach(|py| -> PyResult<()> {
+                py.check_signals()?;
+                if let Some(progress) = &self.progress {
+                    progress.call1(py, (turn.done, turn.total))?;
+                }
+                Ok(())
+            });
+            self.raised = told.err();
+        }
+        match self.raised {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
+    }
+}
+
+fn sheet(table: &PyTable) -> Sheet<'_> {
+    Sheet { source: "rows given from Python".to_owned(), ..Sheet::from(&table.0) }
+}
 
 /// Trains: the classifier, and what the training came to as JSON.
 ///
@@ -29,60 +58,23 @@ pub(crate) fn train(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(PyClassifier, String)> {
     let spec = spec(policy)?;
-    // An exception that Python raised while it was called back, Ctrl-C above all.
-    let mut raised: Option<PyErr> = None;
-    let made = py.detach(|| -> fairgame::Result<_> {
-        let divided = spec.divide(train.0.clone(), val.is_some())?;
-        let own = spec.rows(divided.train)?;
-        let val = val.map(|val| val.0.clone()).or(divided.val);
-        let val = val.map(|val| spec.rows(val)).transpose()?;
-        let test = divided.test.map(|test| spec.rows(test)).transpose()?;
-        let data = Data { train: own.weighted(), val: val.as_ref().map(WeightedRows::weighted) };
-        let training = spec.prepare(&data)?;
-        let played = training.play_all(threads, None, &mut |told| {
-            let told = Python::attach(|py| -> PyResult<()> {
-                py.check_signals()?;
-                if let Some(progress) = &progress {
-                    progress.call1(py, (told.done, told.turns))?;
-                }
-                Ok(())
-            });
-            match told {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    raised = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        })?;
-        if raised.is_some() {
-            return Ok(None);
-        }
-        let mut trained = training.finish_all(&played, threads)?;
-        let mut found = trained.judge(&data, CONFIDENCE)?;
-        if let Some(WeightedRows { table, weights }) = &test {
-            let weights = weights.as_deref();
-            found.push(("test", trained.classifier.evaluate(table, weights, CONFIDENCE)?));
-        }
-        let mut parts = Vec::new();
-        for (part, evaluation) in found {
-            let source = "rows given from Python".to_owned();
-            parts.push(RecordedPart { part: part.to_owned(), source, evaluation });
-        }
-        let record = trained.record(parts);
-        trained.classifier.keep_record(&record)?;
-        let notices: Vec<String> = trained.notices.iter().map(ToString::to_string).collect();
-        let result = json!({
-            "turns": trained.turns,
-            "notices": notices,
-            "warnings": record.warnings,
-            "multipliers": trained.mean_lambda.constraints,
-        });
-        Ok(Some((trained.classifier, result.to_string())))
+    let mut watch = Called { progress, raised: None };
+    let outcome = py.detach(|| {
+        let data = Data::from(sheet(train)).with_val(val.map(sheet));
+        let plan = spec.plan(&data.shape())?.with_threads(Threads::new(threads));
+        plan.run(data, &mut watch)
     });
-    match (raised, made.map_err(failed)?) {
-        (None, Some((classifier, result))) => Ok((PyClassifier(classifier), result)),
-        (Some(error), _) => Err(error),
-        (None, None) => Err(pyo3::exceptions::PyRuntimeError::new_err("the training was stopped")),
+    if let Some(error) = watch.raised {
+        return Err(error);
     }
+    let trained = outcome.and_then(|outcome| outcome.trained()).map_err(failed)?;
+    let notices: Vec<String> = trained.notices.iter().map(ToString::to_string).collect();
+    let warnings: Vec<String> = trained.warnings.iter().map(ToString::to_string).collect();
+    let result = json!({
+        "turns": trained.turns,
+        "notices": notices,
+        "warnings": warnings,
+        "multipliers": trained.mean_lambda.constraints,
+    });
+    Ok((PyClassifier(trained.classifier), result.to_string()))
 }

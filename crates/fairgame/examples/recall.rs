@@ -5,18 +5,19 @@
 //! ```
 #![allow(clippy::print_stdout, reason = "an example prints what it found")]
 
+use fairgame::Threads;
 use fairgame::preset::simulated;
 use fairgame::train::{Data, Spec};
 
 fn main() -> fairgame::Result<()> {
     let [train, val, test] = simulated(1000, 1.0, 1)?;
     let spec = Spec::paper("label", &["recall() >= 0.97"]);
-    let data = Data { train: (&train).into(), val: Some((&val).into()) };
-    let classifier = spec.train(&data, 2, &mut [])?.classifier;
+    let data = Data::from(&train).with_val(Some(&val));
+    let classifier = spec.train(data)?.classifier;
 
     let mut recalls = Vec::new();
     for (name, table) in [("train", &train), ("val", &val), ("test", &test)] {
-        let losses = classifier.measure(table, 2)?;
+        let losses = classifier.measure(table, &Threads::new(2))?;
         recalls.push(0.97 - losses.constraints[0]);
         println!(
             "{name:<6} recall {:.4}  error {:.4}",

@@ -16,16 +16,16 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::archive::{Archive, Arrays, Numbers};
-use crate::batch::Batches;
 use crate::player::{ConstraintPlayer, ModelPlayer};
 use crate::random::mix;
 use crate::rate::{LossValues, Multipliers, Side};
-use crate::sample::{Batch, Sample, Work};
-use crate::{Error, ErrorKind, Result};
+use crate::sample::{Batch, Hypothesis, Sample, Work};
+use crate::{Error, ErrorKind, Result, Threads};
 
 /// Which turns' models are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ pub struct Moment {
     /// The turn, from 1.
     pub turn: u64,
     /// Which of the kept models was played.
-    pub theta: usize,
+    pub model: usize,
     /// What the constraint player played.
     pub lambda: Multipliers,
 }
@@ -79,7 +79,7 @@ pub struct Moment {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Kept {
     /// The models.
-    pub thetas: Vec<Vec<f32>>,
+    pub models: Vec<Hypothesis>,
     /// The turns.
     pub moments: Vec<Moment>,
     /// Where models of a hash are among them.
@@ -87,7 +87,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    fn keep(&mut self, turn: u64, theta: &[f32], lambda: &Multipliers) {
+    fn keep(&mut self, turn: u64, model: &Hypothesis, lambda: &Multipliers) {
+        let theta = model.theta();
         let hash = theta.iter().fold(0, |hash, x| mix(hash ^ u64::from(x.to_bits())));
         let places = match self.index.entry(hash) {
             Entry::Occupied(entry) => entry.into_mut(),
@@ -95,24 +96,25 @@ impl Kept {
         };
         let bits = |theta: &[f32], at: usize| theta[at].to_bits();
         let same = |&&place: &&usize| {
-            (0..theta.len()).all(|at| bits(theta, at) == bits(&self.thetas[place], at))
+            let kept = self.models[place].theta();
+            (0..theta.len()).all(|at| bits(theta, at) == bits(kept, at))
         };
         let place = places.iter().find(same).copied().unwrap_or_else(|| {
-            self.thetas.push(theta.to_vec());
-            places.push(self.thetas.len() - 1);
-            self.thetas.len() - 1
+            self.models.push(model.clone());
+            places.push(self.models.len() - 1);
+            self.models.len() - 1
         });
-        self.moments.push(Moment { turn, theta: place, lambda: lambda.clone() });
+        self.moments.push(Moment { turn, model: place, lambda: lambda.clone() });
     }
 }
 
 /// What the constraint player is shown of each model.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub struct Referee<'a> {
     /// The sample that constraints are measured on.
-    pub val: Sample<'a>,
-    /// The minibatches of it, or `None` for all rows each turn.
-    pub batches: Option<Batches>,
+    pub val: Arc<dyn Sample + 'a>,
+    /// The seed and the size of its minibatches, or `None` for all rows each turn.
+    pub batch: Option<(u64, usize)>,
     /// The losses themselves, or their proxies.
     pub side: Side,
 }
@@ -145,7 +147,6 @@ pub struct Game<'a> {
     sum: Multipliers,
     /// What was last shown to the constraint player.
     losses: LossValues,
-    rows: Vec<u32>,
     work: Work,
 }
 
@@ -156,7 +157,7 @@ impl<'a> Game<'a> {
         constraint: Box<dyn ConstraintPlayer + 'a>,
         referee: Referee<'a>,
         (turns, keep): (u64, Keep),
-        threads: usize,
+        threads: &Threads,
     ) -> Self {
         let constraints = referee.val.losses().constraints();
         Game {
@@ -169,7 +170,6 @@ impl<'a> Game<'a> {
             kept: Kept::default(),
             sum: Multipliers { objective: 0.0, constraints: vec![0.0; constraints] },
             losses: LossValues::default(),
-            rows: Vec::new(),
             work: Work::new(threads),
         }
     }
@@ -197,30 +197,26 @@ impl<'a> Game<'a> {
     /// Plays one turn.
     pub fn play_turn(&mut self) -> Result<()> {
         let lambda = self.constraint.play();
-        let theta = self.model.play(lambda);
+        let model = self.model.play(lambda)?;
         self.turn += 1;
         self.sum.objective += lambda.objective;
         for (sum, lambda) in self.sum.constraints.iter_mut().zip(&lambda.constraints) {
             *sum += lambda;
         }
         if self.keep.keeps(self.turn, self.turns) {
-            check_finite(theta, self.turn)?;
-            self.kept.keep(self.turn, theta, lambda);
+            check_finite(model.theta(), self.turn)?;
+            self.kept.keep(self.turn, model, lambda);
         }
         if !self.constraint.listens() {
-            self.model.learn(lambda);
-            return Ok(());
+            return self.model.learn(lambda);
         }
-        let Referee { val, batches, side } = &self.referee;
-        let batch = match batches {
+        let Referee { val, batch, side } = &self.referee;
+        let batch = match *batch {
             None => Batch::All,
-            Some(batches) => {
-                batches.rows_of(self.turn - 1, &mut self.rows);
-                Batch::Rows(&self.rows)
-            }
+            Some((seed, size)) => Batch::Turn { seed, turn: self.turn - 1, size },
         };
-        val.measure(theta, batch, *side, &mut self.work, &mut self.losses);
-        self.model.learn(lambda);
+        val.measure(model, batch, *side, &mut self.work, &mut self.losses)?;
+        self.model.learn(lambda)?;
         self.constraint.learn(&self.losses.constraints);
         Ok(())
     }
@@ -270,18 +266,20 @@ impl<'a> Game<'a> {
         arrays.put("sum", Numbers::F64(flat([&self.sum])));
         let shown = std::iter::once(self.losses.objective).chain(self.losses.constraints.clone());
         arrays.put("losses", Numbers::F64(shown.collect()));
-        arrays.put("thetas", Numbers::F32(self.kept.thetas.concat()));
+        let thetas = self.kept.models.iter().flat_map(|model| model.theta().iter().copied());
+        arrays.put("thetas", Numbers::F32(thetas.collect()));
         let moments = &self.kept.moments;
         let number = |pick: fn(&Moment) -> u64| Numbers::U64(moments.iter().map(pick).collect());
         arrays.put("moment.turn", number(|moment| moment.turn));
-        arrays.put("moment.theta", number(|moment| moment.theta as u64));
+        arrays.put("moment.theta", number(|moment| moment.model as u64));
         arrays
             .put("moment.lambda", Numbers::F64(flat(moments.iter().map(|moment| &moment.lambda))));
         let header = Header {
             identity: identity.to_owned(),
             turn: self.turn,
             turns: self.turns,
-            thetas: self.kept.thetas.len(),
+            thetas: self.kept.models.len(),
+            params: self.kept.models.first().map_or(0, |model| model.theta().len()),
             moments: moments.len(),
         };
         let header = serde_json::to_string(&header).map_err(|error| {
@@ -307,7 +305,7 @@ impl<'a> Game<'a> {
         let mut arrays = archive.arrays;
         self.model.load(arrays.take_part("model"))?;
         self.constraint.load(arrays.take_part("constraint"))?;
-        let (size, params) = (self.sum.constraints.len() + 1, self.referee.val.params());
+        let (size, params) = (self.sum.constraints.len() + 1, header.params);
         let product = |a: usize, b: usize| a.checked_mul(b).ok_or_else(|| broken("its sizes"));
         self.sum = unflat(&arrays.take_f64("sum", size)?);
         // A constraint player that does not listen was shown nothing.
@@ -323,7 +321,7 @@ impl<'a> Game<'a> {
         for ((turn, place), lambda) in turns.into_iter().zip(places).zip(lambdas.chunks(size)) {
             let theta = usize::try_from(place).ok().and_then(|place| thetas.get(place));
             let theta = theta.ok_or_else(|| broken("a model is missing"))?;
-            self.kept.keep(turn, theta, &unflat(lambda));
+            self.kept.keep(turn, &Hypothesis::Theta(theta.to_vec()), &unflat(lambda));
         }
         self.turn = header.turn;
         Ok(())
@@ -340,6 +338,7 @@ struct Header {
     turn: u64,
     turns: u64,
     thetas: usize,
+    params: usize,
     moments: usize,
 }
 

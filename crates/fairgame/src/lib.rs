@@ -9,7 +9,7 @@
 //! - [`rate`]: rates and constraints as text, and the losses they become on a table;
 //! - [`model`]: linear models, neural networks and calibrated lattices on compact features;
 //! - [`optimize`]: optimizers on flat slices;
-//! - [`sample`], [`batch`]: a dataset as a player sees it: tallies and gradients over rows;
+//! - [`sample`]: a dataset as a player sees it: tallies and gradients over rows;
 //! - [`player`], [`game`], [`algorithm`]: who plays, the loop, and which players make which algorithm;
 //! - [`classifier`]: from a game's models to a stochastic classifier, its decisions and its file;
 //! - [`observe`]: progress, checkpoints, early stopping;
@@ -43,7 +43,6 @@
 
 pub mod algorithm;
 pub mod archive;
-pub mod batch;
 pub mod bounds;
 pub mod classifier;
 pub mod encode;
@@ -59,10 +58,12 @@ pub mod random;
 pub mod rate;
 pub mod sample;
 pub mod table;
+mod threads;
 pub mod train;
 mod wide;
 
 pub use error::{Error, ErrorKind, Remedy, Result, nearest};
+pub use threads::Threads;
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]

@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,30 +15,9 @@ use crate::classifier::shrink;
 use crate::game::{Game, Observer, WHAT};
 use crate::rate::{LossValues, Side};
 use crate::sample::{Batch, Sample, Work};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, Threads};
 
 /// Calls a function every so many turns, and after the last; it may stop the game.
-///
-/// ```
-/// use std::ops::ControlFlow;
-/// use fairgame::observe::Every;
-/// # use fairgame::algorithm::{Algorithm, Practical};
-/// # use fairgame::table::{ReadOptions, Source, read};
-/// # use fairgame::train::{Data, Spec};
-/// # let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
-/// # let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
-/// # let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
-/// # spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
-/// # let data = Data { train: (&people).into(), val: None };
-/// let mut seen = Vec::new();
-/// let mut progress = Every::new(1000, |game| {
-///     seen.push(game.turn());
-///     ControlFlow::Continue(())
-/// });
-/// spec.train(&data, 1, &mut [&mut progress])?;
-/// assert_eq!(seen, [1000, 2000]);
-/// # Ok::<(), fairgame::Error>(())
-/// ```
 pub struct Every<F> {
     turns: u64,
     call: F,
@@ -61,26 +41,7 @@ impl<F: FnMut(&Game<'_>) -> ControlFlow<()>> Observer for Every<F> {
 
 /// Saves the game every so many turns, each time whole or not at all.
 ///
-/// ```
-/// # use fairgame::algorithm::{Algorithm, Practical};
-/// # use fairgame::table::{ReadOptions, Source, read};
-/// # use fairgame::train::{Data, Spec};
-/// use fairgame::observe::Checkpoint;
-/// # let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
-/// # let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
-/// # let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
-/// # spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
-/// # let data = Data { train: (&people).into(), val: None };
-/// # let path = std::env::temp_dir().join(format!("checkpoint-{}", std::process::id()));
-/// let training = spec.prepare(&data)?;
-/// let mut game = training.game(1)?;
-/// let mut checkpoint = Checkpoint::new(&path, 500, training.identity());
-/// checkpoint.resume(&mut game)?; // goes on, if the file is there; of other settings it is refused
-/// training.play(&mut game, 1, &mut [&mut checkpoint])?;
-/// let trained = training.finish(&game, 1)?;
-/// # std::fs::remove_file(&path).ok();
-/// # Ok::<(), fairgame::Error>(())
-/// ```
+/// [`Plan::with_checkpoints`](crate::train::Plan::with_checkpoints) saves all games of a training.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
     path: PathBuf,
@@ -158,7 +119,7 @@ const LATE: u64 = 4;
 /// met yet, the constraint player may only be on its way.
 pub struct EarlyStop<'a> {
     patience: Patience,
-    val: Sample<'a>,
+    val: Arc<dyn Sample + 'a>,
     work: Work,
     /// How many kept turns were looked at, and the losses of the models kept at them.
     seen: usize,
@@ -170,8 +131,8 @@ pub struct EarlyStop<'a> {
 }
 
 impl<'a> EarlyStop<'a> {
-    /// Stops by what is measured on `val`, by that many threads.
-    pub fn new(patience: Patience, val: Sample<'a>, threads: usize) -> Self {
+    /// Stops by what is measured on `val`, by these threads.
+    pub fn new(patience: Patience, val: Arc<dyn Sample + 'a>, threads: &Threads) -> Self {
         EarlyStop {
             patience,
             val,
@@ -189,17 +150,15 @@ impl<'a> EarlyStop<'a> {
         let moment = &game.kept().moments[self.seen];
         self.seen += 1;
         // A model that was kept before changes nothing.
-        if moment.theta < self.objective.len() {
+        if moment.model < self.objective.len() {
             self.ago += 1;
             return Ok(self.is_over(moment.turn));
         }
-        {
-            let theta = &game.kept().thetas[moment.theta];
-            let mut values = LossValues::default();
-            self.val.measure(theta, Batch::All, Side::Exact, &mut self.work, &mut values);
-            self.objective.push(values.objective);
-            self.constraints.push(values.constraints);
-        }
+        let mut values = LossValues::default();
+        let model = &game.kept().models[moment.model];
+        self.val.measure(model, Batch::All, Side::Exact, &mut self.work, &mut values)?;
+        self.objective.push(values.objective);
+        self.constraints.push(values.constraints);
         let shrunk = shrink(&self.objective, &self.constraints, 0.0)?;
         let objective = shrunk.weights.iter().map(|&(k, weight)| weight * self.objective[k]).sum();
         let found: (f64, f64) = (shrunk.least, objective);

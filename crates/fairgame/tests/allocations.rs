@@ -5,7 +5,7 @@ mod counting;
 
 use counting::calls;
 use fairgame::encode::{Encoder, EncoderSpec};
-use fairgame::model::{LatticeSpec, Model, ModelSpec, Rows, Tape};
+use fairgame::model::{LatticeSpec, ModelSpec, Rows, Tape};
 use fairgame::optimize::{Memory, Optimizer};
 use fairgame::table::{ReadOptions, Source, read};
 
@@ -20,6 +20,7 @@ fn nothing_after_the_first_call() {
         let specs = [ModelSpec::Linear, ModelSpec::Mlp { units: 50 }, ModelSpec::Lattice(lattice)];
         for spec in specs {
             let model = spec.build(&encoder, &features).unwrap();
+            let model = model.slopes().unwrap();
             let mut theta = model.initial(1);
             let (mut tape, mut memory) = (Tape::default(), Memory::default());
             let (mut scores, mut gradient) = (vec![0.0; 100], vec![0.0; model.params()]);

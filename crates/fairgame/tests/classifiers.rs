@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use fairgame::Threads;
 use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::archive::Archive;
 use fairgame::classifier::{Classifier, Draw, Prediction, Selection, draw_of_text};
 use fairgame::model::{LatticeSpec, ModelSpec};
 use fairgame::random::Stream;
 use fairgame::table::{ReadOptions, Source, Table, read};
-use fairgame::train::{Data, Spec, Trained, Warning};
+use fairgame::train::{Datasets, Spec, Trained, Warning};
 
 fn compas() -> Table {
     read([Source::parse("@compas").unwrap()], &ReadOptions::default()).unwrap()
@@ -25,8 +26,8 @@ fn trained(model: ModelSpec, selection: Selection) -> (Trained, Table) {
     spec.model = model;
     spec.algorithm = Algorithm::Practical(Practical { turns: 1000, ..Practical::default() });
     spec.selection = selection;
-    let data = Data { train: (&table).into(), val: None };
-    (spec.train(&data, 2, &mut []).unwrap(), table)
+    spec.datasets = Datasets::One;
+    (spec.train(&table).unwrap(), table)
 }
 
 fn uniform() -> (Classifier, Table) {
@@ -101,7 +102,7 @@ fn probabilities_are_what_they_say() {
             assert!(p.probability < 1.0 || p.positive);
         }
         let compiled = classifier.bound().compile(&table, None).unwrap();
-        let tally = classifier.tally(&features, &compiled, None, 1).unwrap();
+        let tally = classifier.tally(&features, &compiled, None, &Threads::default()).unwrap();
         let positive: f64 = tally.counts.iter().map(|count| count.positive).sum();
         assert!((positive - expected).abs() < 1e-6, "{positive} {expected}");
     }
@@ -118,16 +119,17 @@ fn what_is_not_measured_is_not_met() {
         let keep = only.evaluate(&table).unwrap();
         (0..table.rows()).filter(|&row| keep[row]).collect()
     };
-    let losses = classifier.measure(&table.take(&men), 1).unwrap();
+    let threads = Threads::default();
+    let losses = classifier.measure(&table.take(&men), &threads).unwrap();
     assert!(losses.constraints.iter().any(|loss| loss.is_nan()));
     assert!(losses.worst().is_nan());
     // A weight of two is a row twice.
     let rows: Vec<usize> = (0..200).chain(0..100).collect();
-    let twice = classifier.measure(&table.take(&rows), 1).unwrap();
+    let twice = classifier.measure(&table.take(&rows), &threads).unwrap();
     let weights: Vec<f32> = (0..200).map(|row| if row < 100 { 2.0 } else { 1.0 }).collect();
     let few = table.take(&rows[..200]);
     let weighted = fairgame::rate::Weighted { table: &few, weights: Some(weights.as_slice()) };
-    let found = classifier.measure(weighted, 1).unwrap();
+    let found = classifier.measure(weighted, &threads).unwrap();
     assert!((found.objective - twice.objective).abs() < 1e-12);
 }
 
@@ -138,12 +140,12 @@ fn infeasible_is_a_warning() {
     let mut spec =
         Spec::paper("two_year_recid", &["positive_rate() >= 0.9", "positive_rate() <= 0.1"]);
     spec.encoder.ignore = vec!["is_recid".into()];
+    spec.datasets = Datasets::One;
     spec.algorithm = Algorithm::Practical(Practical { turns: 300, ..Practical::default() });
     for selection in [Selection::Theorem, Selection::Uniform, Selection::default(), Selection::Last]
     {
         spec.selection = selection;
-        let data = Data { train: (&table).into(), val: None };
-        let trained = spec.train(&data, 1, &mut []).unwrap();
+        let trained = spec.train(&table).unwrap();
         let violated = |warning: &Warning| matches!(warning, Warning::Violated { .. });
         assert!(trained.warnings.iter().any(violated), "{selection:?}");
     }

@@ -4,6 +4,7 @@
 //! `cargo test --test convex -- --nocapture` prints how near.
 #![allow(clippy::print_stdout, reason = "how near is worth seeing")]
 
+use fairgame::Threads;
 use fairgame::algorithm::{
     Algorithm, Answer, Baseline, Continuous, Discrete, Lagrangian, Practical, Scales, Setting,
     Unconstrained,
@@ -17,9 +18,9 @@ use fairgame::optimize::Optimizer;
 use fairgame::player::{Covering, Learner, ModelPlayer, Oracle, OracleSpec};
 use fairgame::random::Stream;
 use fairgame::rate::{LossValues, Multipliers, Pushes, Side};
-use fairgame::sample::{Batch, Sample, Work};
+use fairgame::sample::{Batch, Hypothesis, Work};
 use fairgame::table::{Category, Column, Table, Values};
-use fairgame::train::{Data, Spec, Training};
+use fairgame::train::{Data, Datasets, Sheet, Spec, Training};
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 
 const RADIUS: f64 = 4.0;
@@ -48,8 +49,8 @@ fn table(rows: usize, seed: u64) -> Table {
 }
 
 /// A high recall, and more positive decisions in one group: what a plain fit violates.
-fn training(algorithm: Algorithm, one: bool) -> Training {
-    let (train, val) = (table(120, 1), table(120, 2));
+fn training(algorithm: Algorithm, one: bool) -> Training<'static> {
+    let [train, val] = [1, 2].map(|seed| Sheet::owned(table(120, seed), "a square"));
     let mut spec =
         Spec::paper("label", &["recall() >= 0.9", "positive_rate(group == \"b\") >= 0.8"]);
     spec.encoder = EncoderSpec {
@@ -60,14 +61,18 @@ fn training(algorithm: Algorithm, one: bool) -> Training {
     spec.region = Region { radius: Some(RADIUS), convexity: CONVEXITY };
     spec.algorithm = algorithm;
     spec.keep = Keep::Every;
-    let val = (!one).then(|| (&val).into());
-    spec.prepare(&Data { train: (&train).into(), val }).unwrap()
+    spec.datasets = Datasets::One;
+    let data = Data::from(train).with_val((!one).then_some(val));
+    spec.plan(&data.shape()).unwrap().prepare(data).unwrap()
 }
 
-/// The least ℓ̃₀ + (μ/2)‖θ‖² that a linear program finds under ℓ̃_i ≤ −margin, with θ in a box inside the
+/// On the training rows, the least ℓ̃₀ + (μ/2)‖θ‖² that a linear program finds under ℓ̃_i ≤ −margin, with θ in a box inside the
 /// ball; and the least ℓ̃₀ alone under ℓ̃_i ≤ 0.
-fn optimum(sample: &Sample<'_>, margin: f64) -> (f64, f64) {
-    let losses = sample.losses();
+fn optimum(training: &Training<'_>, margin: f64) -> (f64, f64) {
+    let table = table(120, 1);
+    let features = training.encoder().encode(&table).unwrap();
+    let compiled = training.bound().compile(&table, None).unwrap();
+    let losses = compiled.losses();
     let constraints = losses.constraints();
     let pushes = |loss: usize| {
         let mut unit = Multipliers { objective: 0.0, constraints: vec![0.0; constraints] };
@@ -85,14 +90,14 @@ fn optimum(sample: &Sample<'_>, margin: f64) -> (f64, f64) {
     let mut program = Problem::new(OptimizationDirection::Minimize);
     let theta: Vec<_> = (0..3).map(|_| program.add_var(0.0, (-box_side, box_side))).collect();
     let objective = pushes(0);
-    let cells = sample.compiled.cells();
+    let cells = compiled.cells();
     // h(f) and h(−f) of each row.
-    let rows: Vec<_> = (0..sample.rows())
+    let rows: Vec<_> = (0..table.rows())
         .map(|row| {
             let push = objective[cells[row] as usize];
             let above = program.add_var(f64::from(push.down), (0.0, f64::INFINITY));
             let below = program.add_var(f64::from(push.up), (0.0, f64::INFINITY));
-            let values = sample.features.row_values(row);
+            let values = features.row_values(row);
             for (hinge, sign) in [(above, -1.0), (below, 1.0)] {
                 let terms = [
                     (hinge, 1.0),
@@ -130,18 +135,18 @@ fn optimum(sample: &Sample<'_>, margin: f64) -> (f64, f64) {
 /// At least what the penalty of the program's θ is, so that it meets the constraints with it as well.
 const MARGIN: f64 = 0.06;
 
-fn play<'a>(training: &'a Training) -> (Game<'a>, Iterates) {
-    let mut game = training.game(1).unwrap();
+fn play<'a>(training: &'a Training<'_>) -> (Game<'a>, Iterates) {
+    let mut game = training.game(0).unwrap();
     game.run(&mut []).unwrap();
-    let setting = training.setting(1);
-    let iterates = Iterates::measure(game.kept(), &setting.train, &setting.val, 2);
+    let Setting { train, val, .. } = training.setting(0);
+    let iterates = Iterates::measure(game.kept(), &train, &val, &Threads::new(2)).unwrap();
     (game, iterates)
 }
 
 /// The suboptimality and infeasibility of the mixture of the theorems, beside what they promise.
-fn check_theorem(training: &Training, epsilon: f64, name: &str) {
+fn check_theorem(training: &Training<'_>, epsilon: f64, name: &str) {
     let (game, iterates) = play(training);
-    let setting = training.setting(1);
+    let setting = training.setting(0);
     let weights = Selection::Theorem.select(&iterates).unwrap().weights;
     let mean = game.mean_lambda();
 
@@ -150,7 +155,7 @@ fn check_theorem(training: &Training, epsilon: f64, name: &str) {
     // With two datasets, what of the constraint player's losses did not carry over to train, as it was:
     // the mean over turns of Σ_i λ_i·(ℓ_i on val − ℓ_i on train).
     let carried = iterates.moments.iter().map(|moment| {
-        let iterate = &iterates.models[moment.theta];
+        let iterate = &iterates.models[moment.model];
         let gaps = iterate.val.exact.constraints.iter().zip(&iterate.train.exact.constraints);
         let gaps = gaps.zip(&moment.lambda.constraints);
         gaps.map(|((val, train), lambda)| lambda * (val - train)).sum::<f64>()
@@ -163,11 +168,11 @@ fn check_theorem(training: &Training, epsilon: f64, name: &str) {
         .iter()
         .map(|&(model, weight)| {
             let iterate = &iterates.models[model];
-            weight * (iterate.train.proxy.objective + penalty(&iterate.theta))
+            weight * (iterate.train.proxy.objective + penalty(iterate.hypothesis.theta()))
         })
         .sum();
-    let (best, _) = optimum(&setting.train, MARGIN);
-    let (_, plain) = optimum(&setting.train, 0.0);
+    let (best, _) = optimum(training, MARGIN);
+    let (_, plain) = optimum(training, 0.0);
     let gap = objective - best;
     let worst = iterates.mixed(&weights, Dataset::Val, Side::Exact).worst();
     let infeasibility = Errors { val: 0.0, ..promise }.infeasibility(mean.objective);
@@ -207,23 +212,26 @@ fn algorithm_1_keeps_theorem_1() {
         let training = training(Algorithm::Discrete(discrete), one);
         check_theorem(&training, epsilon, if one { "1, one dataset" } else { "1, two datasets" });
         // No more models than centres, and one model for each centre: see `Kept`, which has each once.
-        let covering = discrete.covering(&training.setting(1)).unwrap();
-        let mut game = training.game(1).unwrap();
+        let covering = discrete.covering(&training.setting(0)).unwrap();
+        let mut game = training.game(0).unwrap();
         game.run(&mut []).unwrap();
-        assert!((game.kept().thetas.len() as f64) <= covering.len());
+        assert!((game.kept().models.len() as f64) <= covering.len());
         assert!(game.suboptimality().unwrap() <= 0.02);
-        let proxy = Scales::of(&training.setting(1)).proxy.unwrap();
+        let proxy = Scales::of(&training.setting(0)).unwrap().proxy.unwrap();
         assert!((covering.radius() - epsilon / (2.0 * proxy)).abs() < 1e-4);
     }
+}
+
+fn learner<'a>(training: &'a Training<'_>) -> Learner<'a> {
+    let Setting { train, model, surrogate, region, seed, threads, .. } = training.setting(0);
+    Learner { train, model, convex: surrogate.is_convex(), region, seed, threads }
 }
 
 /// The same centre gives the same θ, asked again, by another oracle, or by a λ nearby; others do not.
 #[test]
 fn a_centre_has_one_model() {
     let training = training(Algorithm::default(), true);
-    let setting = training.setting(1);
-    let Setting { train, region, seed, threads, .. } = setting;
-    let learner = Learner { train, region, seed, threads };
+    let learner = learner(&training);
     // Tenths: every coordinate of λ is rounded to a multiple of 0.1.
     let covering = || Some(Covering::new(2, 4.0 / 30.0).unwrap());
     let spec = OracleSpec { rho: 0.05, ..OracleSpec::default() };
@@ -231,19 +239,19 @@ fn a_centre_has_one_model() {
         objective,
         constraints: vec![first, 1.0 - objective - first],
     };
-    let mut oracle = Oracle::new(learner, spec, covering());
-    let mut other = Oracle::new(learner, spec, covering());
-    let one = oracle.play(&lambda(0.5, 0.3)).to_vec();
-    assert_eq!(other.play(&lambda(0.52, 0.29)), one);
-    assert_eq!(oracle.play(&lambda(0.49, 0.31)), one);
-    let far = oracle.play(&lambda(0.4, 0.3)).to_vec();
+    let mut oracle = Oracle::new(learner.clone(), spec, covering());
+    let mut other = Oracle::new(learner.clone(), spec, covering());
+    let one = oracle.play(&lambda(0.5, 0.3)).unwrap().clone();
+    assert_eq!(*other.play(&lambda(0.52, 0.29)).unwrap(), one);
+    assert_eq!(*oracle.play(&lambda(0.49, 0.31)).unwrap(), one);
+    let far = oracle.play(&lambda(0.4, 0.3)).unwrap().clone();
     assert_ne!(far, one);
-    assert_eq!(oracle.play(&lambda(0.5, 0.3)), one);
+    assert_eq!(*oracle.play(&lambda(0.5, 0.3)).unwrap(), one);
     assert!(oracle.suboptimality().unwrap() <= 0.05);
     // Without a covering, every λ has its own.
     let mut exact = Oracle::new(learner, spec, None);
-    let one = exact.play(&lambda(0.5, 0.3)).to_vec();
-    assert_ne!(exact.play(&lambda(0.49, 0.31)), one);
+    let one = exact.play(&lambda(0.5, 0.3)).unwrap().clone();
+    assert_ne!(*exact.play(&lambda(0.49, 0.31)).unwrap(), one);
 }
 
 /// The ρ that the oracle states is one: no other θ of the ball is better by more; and it is met, in a ball
@@ -257,19 +265,19 @@ fn rho_is_a_certificate() {
 
 fn check_rho(radius: f64) {
     let training = training(Algorithm::default(), true);
-    let Setting { train, mut region, seed, threads, .. } = training.setting(1);
-    region.radius = Some(radius);
-    let learner = Learner { train, region, seed, threads };
+    let mut learner = learner(&training);
+    learner.region.radius = Some(radius);
+    let (train, region) = (&learner.train, learner.region);
     let lambda = Multipliers { objective: 0.6, constraints: vec![0.3, 0.1] };
-    let value = |theta: &[f32]| {
-        let mut values = LossValues::default();
-        train.measure(theta, Batch::All, Side::Proxy, &mut Work::default(), &mut values);
-        values.weighted(&lambda) + region.penalty(theta)
+    let value = |by: &Hypothesis| {
+        let (mut work, mut values) = (Work::default(), LossValues::default());
+        train.measure(by, Batch::All, Side::Proxy, &mut work, &mut values).unwrap();
+        values.weighted(&lambda) + region.penalty(by.theta())
     };
     let answer = |rho: f64| {
-        let mut oracle = Oracle::new(learner, OracleSpec { rho, ..OracleSpec::default() }, None);
-        let theta = oracle.play(&lambda).to_vec();
-        (value(&theta), oracle.suboptimality().unwrap())
+        let spec = OracleSpec { rho, ..OracleSpec::default() };
+        let mut oracle = Oracle::new(learner.clone(), spec, None);
+        (value(oracle.play(&lambda).unwrap()), oracle.suboptimality().unwrap())
     };
     let (best, finest) = answer(0.001);
     assert!(finest <= 0.001);
@@ -281,7 +289,7 @@ fn check_rho(radius: f64) {
     for _ in 0..2000 {
         let mut theta: Vec<f32> = (0..3).map(|_| (stream.unit() * 4.0 - 2.0) as f32).collect();
         region.shrink(&mut theta);
-        assert!(value(&theta) >= best - finest - 1e-6);
+        assert!(value(&Hypothesis::Theta(theta)) >= best - finest - 1e-6);
     }
 }
 
@@ -303,7 +311,7 @@ fn check_heuristic(algorithm: Algorithm, selection: Selection, name: &str) {
         let weights = selection.select(&iterates).unwrap().weights;
         let objective = iterates.mixed(&weights, Dataset::Train, Side::Proxy).objective;
         let worst = iterates.mixed(&weights, Dataset::Val, Side::Exact).worst();
-        let (_, best) = optimum(&training.setting(1).train, 0.0);
+        let (_, best) = optimum(&training, 0.0);
         println!(
             "{name}, one dataset {one}: {} turns; objective {objective:.4}, best {best:.4}; worst {worst:.4}",
             game.turn()

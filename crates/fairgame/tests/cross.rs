@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use fairgame::Result;
 use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::classifier::{Dataset, Margin, Selection, ShrinkSpec, explain, shrink};
 use fairgame::evaluate::{Decisions, Evaluation, Verdict, evaluate, rows_needed};
-use fairgame::observe::{Checkpoint, Patience};
+use fairgame::observe::Patience;
 use fairgame::optimize::Optimizer;
 use fairgame::player::{Start, SwapRegretSpec};
 use fairgame::random::Stream;
 use fairgame::rate::{Side, Weighted};
 use fairgame::table::{Category, Column, Table, Values};
-use fairgame::train::{Data, Datasets, Played, Spec, Trained, Training, weight_of_steps};
+use fairgame::train::{
+    Checkpoints, Data, Datasets, Every, Played, Spec, Trained, Training, Turn, weight_of_steps,
+};
+use fairgame::{Result, Threads};
 
 const ROWS: usize = 1_203;
 
@@ -57,8 +59,10 @@ fn spec(margin: Margin, repeats: usize) -> Spec {
     spec
 }
 
-fn go_on(_: fairgame::train::Progress) -> ControlFlow<()> {
-    ControlFlow::Continue(())
+fn train<'a>(spec: &Spec, data: impl Into<Data<'a>>, threads: usize) -> Result<Trained> {
+    let data = data.into();
+    let plan = spec.plan(&data.shape())?.with_threads(Threads::new(threads));
+    plan.run(data, &mut ())?.trained()
 }
 
 fn judged(trained: &Trained, table: &Table, weights: Option<&[f32]>, sure: f64) -> Evaluation {
@@ -73,8 +77,8 @@ fn judged(trained: &Trained, table: &Table, weights: Option<&[f32]>, sure: f64) 
 fn the_program_is_exact() {
     let (table, weights) = (people(1), weights());
     for (weights, repeats) in [(None, 1), (Some(weights.as_slice()), 1), (None, 3)] {
-        let data = Data { train: Weighted { table: &table, weights }, val: None };
-        let trained = spec(Margin::None, repeats).train(&data, 2, &mut []).unwrap();
+        let rows = Weighted { table: &table, weights };
+        let trained = train(&spec(Margin::None, repeats), rows, 2).unwrap();
         let mixed = trained.iterates.mixed(&trained.selected.weights, Dataset::Val, Side::Exact);
         let found = judged(&trained, &table, weights, 0.95);
         for (found, mixed) in found.constraints.iter().zip(&mixed.constraints) {
@@ -91,8 +95,7 @@ fn the_program_is_exact() {
 #[test]
 fn weights_are_in_balance() {
     let table = people(2);
-    let data = Data { train: (&table).into(), val: None };
-    let trained = spec(Margin::None, 1).train(&data, 1, &mut []).unwrap();
+    let trained = train(&spec(Margin::None, 1), &table, 1).unwrap();
     let mut of_game: BTreeMap<usize, f64> = BTreeMap::new();
     for &(model, weight) in &trained.selected.weights {
         *of_game.entry(trained.iterates.models[model].game).or_default() += weight;
@@ -111,8 +114,7 @@ fn weights_are_in_balance() {
 #[test]
 fn margins_hold() {
     let table = people(3);
-    let data = Data { train: (&table).into(), val: None };
-    let trained = spec(Margin::Confidence(0.9), 1).train(&data, 2, &mut []).unwrap();
+    let trained = train(&spec(Margin::Confidence(0.9), 1), &table, 2).unwrap();
     let shrunk = trained.selected.shrunk.as_ref().unwrap();
     assert!(shrunk.feasible, "{shrunk:?}");
     assert!(shrunk.margins.iter().all(|margin| *margin > 0.005), "{:?}", shrunk.margins);
@@ -121,16 +123,16 @@ fn margins_hold() {
     for one in &found.constraints {
         assert!(one.measurement.estimate().unwrap().interval.high < 1e-3, "{one:?}");
     }
-    let none = spec(Margin::None, 1).train(&data, 2, &mut []).unwrap();
+    let none = train(&spec(Margin::None, 1), &table, 2).unwrap();
     assert_ne!(judged(&none, &table, None, 0.8).verdict, Verdict::Met);
     // κ standard errors are less than what makes three constraints sure together.
-    let one = spec(Margin::Errors(1.0), 1).train(&data, 2, &mut []).unwrap();
+    let one = train(&spec(Margin::Errors(1.0), 1), &table, 2).unwrap();
     let errors = &one.selected.shrunk.as_ref().unwrap().margins;
     assert!(errors.iter().zip(&shrunk.margins).all(|(one, sure)| one < sure && *one > 0.0));
 }
 
-fn finish(training: &Training, played: &[Played]) -> Result<Vec<u8>> {
-    training.finish_all(played, 1)?.classifier.to_bytes()
+fn finish(training: &Training<'_>, played: &[Played]) -> Result<Vec<u8>> {
+    training.finish(played)?.classifier.to_bytes()
 }
 
 /// By one thread or three, in one go or stopped and taken up again: the same bits.
@@ -147,30 +149,34 @@ fn patience_is_the_same_after_a_stop() {
 
 fn stopped_and_taken_up(early_stop: Option<Patience>) {
     let table = people(4);
-    let data = Data { train: (&table).into(), val: None };
+    let data = Data::from(&table);
     let spec = Spec { early_stop, ..spec(Margin::Errors(1.0), 1) };
-    let training = spec.prepare(&data).unwrap();
-    let whole = finish(&training, &training.play_all(1, None, &mut go_on).unwrap()).unwrap();
-    let three = finish(&training, &training.play_all(3, None, &mut go_on).unwrap()).unwrap();
+    let plan = spec.plan(&data.shape()).unwrap();
+    let by = |threads: usize, checkpoints: Option<Checkpoints>| {
+        let plan = plan.clone().with_threads(Threads::new(threads));
+        plan.with_checkpoints(checkpoints).prepare(data.clone()).unwrap()
+    };
+    let training = by(1, None);
+    let whole = finish(&training, &training.play(&mut ()).unwrap()).unwrap();
+    let training = by(3, None);
+    let three = finish(&training, &training.play(&mut ()).unwrap()).unwrap();
     assert!(whole == three);
     let folder = tempfile::tempdir().unwrap();
-    let saved = |game: usize| {
-        let path = folder.path().join(format!("{game}.safetensors"));
-        (Checkpoint::new(path, 500, format!("{} {game}", training.identity())), true)
-    };
+    let folder = folder.path().to_owned();
+    let training = by(2, Some(Checkpoints { folder, every: Some(500), resume: true }));
     let mut last = 0;
     for _ in 0..5 {
         let mut left = 600;
-        let played = training.play_all(2, Some(&saved), &mut |progress| {
-            assert_eq!(progress.turns, 12_000);
+        let played = training.play(&mut Every::new(6, |turn: &Turn| {
+            assert_eq!(turn.total, 12_000);
             left -= 1;
             if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
+        }));
         let turns: u64 = played.unwrap().iter().map(|game| game.turn).sum();
         assert!(turns >= last, "{turns} after {last}");
         last = turns;
     }
-    let rest = training.play_all(2, Some(&saved), &mut go_on).unwrap();
+    let rest = training.play(&mut ()).unwrap();
     assert!(finish(&training, &rest).unwrap() == whole);
 }
 
@@ -178,11 +184,12 @@ fn stopped_and_taken_up(early_stop: Option<Patience>) {
 #[test]
 fn validation_rows_win() {
     let (table, val) = (people(5), people(6));
-    let data = Data { train: (&table).into(), val: Some((&val).into()) };
-    let training = spec(Margin::Errors(1.0), 1).prepare(&data).unwrap();
+    let data = Data::from(&table).with_val(Some(&val));
+    let plan = spec(Margin::Errors(1.0), 1).plan(&data.shape()).unwrap();
+    let training = plan.with_threads(Threads::new(2)).prepare(data).unwrap();
     assert_eq!(training.games(), 1);
-    let played = training.play_all(2, None, &mut go_on).unwrap();
-    let trained = training.finish_all(&played, 2).unwrap();
+    let played = training.play(&mut ()).unwrap();
+    let trained = training.finish(&played).unwrap();
     assert!(trained.out_of_fold.is_none());
     let shrunk = trained.selected.shrunk.unwrap();
     assert!(shrunk.feasible && shrunk.margins.iter().all(|margin| *margin > 0.0));
@@ -193,10 +200,9 @@ fn validation_rows_win() {
 #[test]
 fn steps_are_chosen() {
     let table = people(1);
-    let data = Data { train: (&table).into(), val: None };
     let mut spec = spec(Margin::None, 1);
     spec.steps = vec![1.0, 30.0];
-    let both = spec.train(&data, 2, &mut []).unwrap();
+    let both = train(&spec, &table, 2).unwrap();
     assert_eq!(both.games.len(), 8);
     let weights = weight_of_steps(&both.games);
     assert_eq!(weights.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [1.0, 30.0]);
@@ -208,12 +214,12 @@ fn steps_are_chosen() {
     let models = both.iterates.models.len();
     for (at, step) in [1.0, 30.0].into_iter().enumerate() {
         spec.steps = vec![step];
-        let alone = spec.train(&data, 1, &mut []).unwrap();
+        let alone = train(&spec, &table, 1).unwrap();
         assert!(objective(&both) <= objective(&alone) + 1e-9, "{step}");
         if at == 0 {
             let thetas = |trained: &Trained| -> Vec<Vec<f32>> {
                 let own = trained.iterates.models.iter().filter(|model| model.game < 4);
-                own.map(|model| model.theta.clone()).collect()
+                own.map(|model| model.hypothesis.theta().to_vec()).collect()
             };
             assert!(thetas(&alone) == thetas(&both) && alone.iterates.models.len() < models);
         }
@@ -222,10 +228,10 @@ fn steps_are_chosen() {
     spec.steps = vec![1.0];
     let Algorithm::Practical(practical) = spec.algorithm else { unreachable!() };
     spec.algorithm = Algorithm::Practical(Practical { model: Optimizer::adam(0.003), ..practical });
-    let set = spec.train(&data, 1, &mut []).unwrap();
+    let set = train(&spec, &table, 1).unwrap();
     spec.algorithm = Algorithm::Practical(Practical { model: Optimizer::adam(0.001), ..practical });
     spec.steps = vec![3.0];
-    let scaled = spec.train(&data, 1, &mut []).unwrap();
+    let scaled = train(&spec, &table, 1).unwrap();
     assert_eq!(set.classifier.members(), scaled.classifier.members());
 }
 
@@ -233,7 +239,6 @@ fn steps_are_chosen() {
 #[test]
 fn patience_waits_for_constraints() {
     let table = people(1);
-    let data = Data { train: (&table).into(), val: None };
     let mut spec = spec(Margin::None, 1);
     let start = SwapRegretSpec {
         start: Start::Objective,
@@ -246,7 +251,7 @@ fn patience_waits_for_constraints() {
         ..Practical::default()
     });
     spec.early_stop = Some(Patience { kept: 5, ..Patience::default() });
-    let trained = spec.train(&data, 2, &mut []).unwrap();
+    let trained = train(&spec, &table, 2).unwrap();
     let mut late = 0;
     for (game, summary) in trained.games.iter().enumerate() {
         let own = trained.iterates.models.iter().filter(|model| model.game == game);
@@ -267,12 +272,11 @@ fn patience_waits_for_constraints() {
 #[test]
 fn hopeless_margins_yield_alone() {
     let table = people(2);
-    let data = Data { train: (&table).into(), val: None };
     let mut spec = spec(Margin::Errors(2.0), 1);
     spec.constraints =
         vec!["tpr(group == \"few\") >= 1".to_owned(), "fpr(group == \"many\") <= 0.4".to_owned()];
     spec.encoder.ignore.clear();
-    let trained = spec.train(&data, 2, &mut []).unwrap();
+    let trained = train(&spec, &table, 2).unwrap();
     let shrunk = trained.selected.shrunk.as_ref().unwrap();
     assert!(!shrunk.feasible, "{shrunk:?}");
     let (hopeless, other) = (shrunk.margins[0], shrunk.margins[1]);
@@ -289,11 +293,10 @@ fn hopeless_margins_yield_alone() {
 #[test]
 fn margins_break_no_constraint() {
     let table = people(4);
-    let data = Data { train: (&table).into(), val: None };
     for margin in [Margin::None, Margin::Errors(1.0), Margin::Confidence(0.95)] {
         let mut spec = spec(margin, 1);
         spec.constraints = vec!["tpr(each group) <= tpr()".to_owned()];
-        let trained = spec.train(&data, 2, &mut []).unwrap();
+        let trained = train(&spec, &table, 2).unwrap();
         let found = judged(&trained, &table, None, 0.95);
         for one in &found.constraints {
             let value = one.measurement.estimate().unwrap().value;
@@ -308,11 +311,10 @@ fn margins_break_no_constraint() {
 #[test]
 fn other_selections_are_judged_by_all_rows() {
     let table = people(1);
-    let data = Data { train: (&table).into(), val: None };
     for selection in [Selection::Last, Selection::Best, Selection::Uniform, Selection::Theorem] {
         let mut spec = spec(Margin::None, 2);
         spec.selection = selection;
-        let trained = spec.train(&data, 2, &mut []).unwrap();
+        let trained = train(&spec, &table, 2).unwrap();
         assert!(trained.games.iter().all(|game| game.weight > 0.1));
         let mixed = trained.iterates.mixed(&trained.selected.weights, Dataset::Val, Side::Exact);
         let found = judged(&trained, &table, None, 0.95);
@@ -330,33 +332,29 @@ fn other_selections_are_judged_by_all_rows() {
 fn without_constraints_one_model_is_taken() {
     let mut spec = spec(Margin::Errors(1.0), 1);
     spec.constraints.clear();
-    let divided = spec.divide(people(3), false).unwrap();
-    let val = divided.val.unwrap();
-    assert_eq!(val.rows(), ROWS.div_ceil(4));
-    let data = Data { train: (&divided.train).into(), val: Some((&val).into()) };
-    let trained = spec.train(&data, 1, &mut []).unwrap();
+    let trained = spec.train(&people(3)).unwrap();
+    let val = trained.classifier.provenance().val.as_ref().unwrap();
+    assert_eq!(val.rows, ROWS.div_ceil(4));
     assert_eq!((trained.games.len(), trained.classifier.members().len()), (1, 1));
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
     let table = people(7);
-    let data = Data { train: (&table).into(), val: None };
     for (folds, repeats) in [(1, 1), (0, 1), (5, 0), (101, 1)] {
         let mut spec = spec(Margin::None, 1);
         spec.datasets = Datasets::Cross { folds, repeats };
-        let error = spec.train(&data, 1, &mut []).unwrap_err().to_string();
+        let error = train(&spec, &table, 1).unwrap_err().to_string();
         assert!(error.contains("2 to 100 folds"), "{error}");
     }
     for margin in [Margin::Errors(-1.0), Margin::Errors(f64::NAN), Margin::Confidence(95.0)] {
-        let error = spec(margin, 1).train(&data, 1, &mut []).unwrap_err().to_string();
+        let error = train(&spec(margin, 1), &table, 1).unwrap_err().to_string();
         assert!(error.contains("selection.shrink.margin"), "{error}");
     }
     let few = table.take(&[0, 1, 2, 3, 4, 5]);
-    let data = Data { train: (&few).into(), val: None };
     let mut spec = spec(Margin::None, 1);
     spec.constraints = vec!["positive_rate() >= 0".to_owned()];
-    assert!(spec.train(&data, 1, &mut []).unwrap_err().to_string().contains("fewer folds"));
+    assert!(train(&spec, &few, 1).unwrap_err().to_string().contains("fewer folds"));
 }
 
 /// Prices and relaxations are those of programs that are solved again with a little more slack.

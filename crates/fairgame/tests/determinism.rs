@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use fairgame::Threads;
 use fairgame::algorithm::{
     Algorithm, Answer, Baseline, Continuous, Discrete, Lagrangian, Practical, Unconstrained,
 };
@@ -13,7 +14,7 @@ use fairgame::player::OracleSpec;
 use fairgame::preset::Preset;
 use fairgame::random::Stream;
 use fairgame::table::{ReadOptions, Shipped, Source, Table, read, split};
-use fairgame::train::{Data, Spec};
+use fairgame::train::{Checkpoints, Data, Datasets, Spec};
 
 /// Adult's rows in two parts, the first more than one chunk of rows, and its four constraints.
 fn adult() -> (Spec, Table, Table) {
@@ -23,13 +24,15 @@ fn adult() -> (Spec, Table, Table) {
     let groups = ["race == \"White\"", "race == \"Black\"", "sex == \"Male\"", "sex == \"Female\""];
     let constraints =
         groups.map(|group| format!("positive_rate({group}) >= 0.8 * positive_rate()"));
-    let spec = Spec::paper("income == \">50K\"", &constraints);
+    let mut spec = Spec::paper("income == \">50K\"", &constraints);
+    spec.datasets = Datasets::One;
     (spec, table.take(&halves[0]), table.take(&halves[1]))
 }
 
 fn bytes(spec: &Spec, train: &Table, val: Option<&Table>, threads: usize) -> Vec<u8> {
-    let data = Data { train: train.into(), val: val.map(Into::into) };
-    let trained = spec.train(&data, threads, &mut []).unwrap();
+    let data = Data::from(train).with_val(val);
+    let plan = spec.plan(&data.shape()).unwrap().with_threads(Threads::new(threads));
+    let trained = plan.run(data, &mut ()).unwrap().trained().unwrap();
     trained.classifier.to_archive().unwrap().to_bytes().unwrap()
 }
 
@@ -108,13 +111,11 @@ fn killed_spec(stop: bool) -> Spec {
 
 fn train_with_checkpoints(folder: &Path, stop: bool) {
     let (_, train, val) = adult();
-    let data = Data { train: (&train).into(), val: Some((&val).into()) };
-    let training = killed_spec(stop).prepare(&data).unwrap();
-    let mut checkpoint = Checkpoint::new(folder.join("checkpoint"), 100, training.identity());
-    let mut game = training.game(1).unwrap();
-    checkpoint.resume(&mut game).unwrap();
-    training.play(&mut game, 1, &mut [&mut checkpoint]).unwrap();
-    training.finish(&game, 1).unwrap().classifier.save(&folder.join("model")).unwrap();
+    let data = Data::from(&train).with_val(Some(&val));
+    let checkpoints = Checkpoints { folder: folder.to_owned(), every: Some(100), resume: true };
+    let plan = killed_spec(stop).plan(&data.shape()).unwrap().with_checkpoints(Some(checkpoints));
+    let trained = plan.run(data, &mut ()).unwrap().trained().unwrap();
+    trained.classifier.save(&folder.join("model")).unwrap();
 }
 
 /// Not a test of its own: what the process of the next one does.
@@ -142,7 +143,7 @@ fn killed_twenty_times_and_resumed() {
             command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
         };
         let mut stream = Stream::new(u64::from(stop), "kills");
-        let saved = || std::fs::read(broken.path().join("checkpoint")).ok();
+        let saved = || std::fs::read(broken.path().join("checkpoint.safetensors")).ok();
         let (mut moved, mut last) = (0, None);
         for kill in 0..20 {
             let mut process = child();
@@ -174,7 +175,7 @@ fn every_algorithm_can_be_left_after_any_turn() {
     let (spec, train, val) = adult();
     let rows: Vec<usize> = (0..2000).collect();
     let (train, val) = (train.take(&rows), val.take(&rows));
-    let data = Data { train: (&train).into(), val: Some((&val).into()) };
+    let data = Data::from(&train).with_val(Some(&val));
     let oracle = OracleSpec { steps: 10, ..OracleSpec::default() };
     let (turns, inner_turns) = (Some(12), Some(5));
     let continuous = Continuous { turns, inner_turns, ..Continuous::default() };
@@ -195,12 +196,14 @@ fn every_algorithm_can_be_left_after_any_turn() {
         let mut spec = spec.clone();
         spec.algorithm = algorithm;
         spec.region = Region { radius: Some(5.0), convexity: 0.1 };
-        let training = spec.prepare(&data).unwrap();
-        let mut whole = training.game(1).unwrap();
+        let plan = spec.plan(&data.shape()).unwrap();
+        let training = plan.prepare(data.clone()).unwrap();
+        let by_two = plan.with_threads(Threads::new(2)).prepare(data.clone()).unwrap();
+        let mut whole = training.game(0).unwrap();
         whole.run(&mut []).unwrap();
-        let mut game = training.game(2).unwrap();
+        let mut game = by_two.game(0).unwrap();
         for _ in 0..12 {
-            let mut next = training.game(1).unwrap();
+            let mut next = training.game(0).unwrap();
             next.resume(game.save("it").unwrap(), "it").unwrap();
             assert_eq!(next.losses(), game.losses());
             game = next;
@@ -218,19 +221,19 @@ fn other_games_are_not_resumed() {
     let (_, train, val) = adult();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
-    let data = Data { train: (&train).into(), val: Some((&val).into()) };
+    let data = Data::from(&train).with_val(Some(&val));
     let mut spec = killed_spec(false);
     spec.algorithm = Algorithm::Practical(Practical { turns: 200, ..Practical::default() });
     let resume = |spec: &Spec, data: &Data<'_>| {
-        let training = spec.prepare(data).unwrap();
+        let training = spec.plan(&data.shape()).unwrap().prepare(data.clone()).unwrap();
         let checkpoint = Checkpoint::new(&path, 100, training.identity());
-        let mut game = training.game(1).unwrap();
+        let mut game = training.game(0).unwrap();
         let resumed = checkpoint.resume(&mut game);
         resumed.and_then(|found| game.run(&mut [&mut { checkpoint }]).map(|_| found))
     };
     assert!(!resume(&spec, &data).unwrap(), "there was nothing to resume");
     assert!(resume(&spec, &data).unwrap(), "it is its own");
-    let one = Data { val: None, ..data };
+    let one = Data { val: None, ..data.clone() };
     let error = resume(&spec, &one).unwrap_err().to_string();
     assert!(error.contains("other settings or other data"), "{error}");
     spec.seed += 1;

@@ -3,13 +3,13 @@
 
 mod common;
 
-use fairgame::ErrorKind;
 use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::classifier::Draw;
 use fairgame::evaluate::{Decisions, Estimate, Evaluation, Measurement, Verdict, evaluate};
 use fairgame::rate::{Bound, Problem, Tally, tally_scores};
 use fairgame::table::{Column, ReadOptions, Source, Table, Values, read};
-use fairgame::train::{Data, Spec};
+use fairgame::train::{Datasets, Spec};
+use fairgame::{ErrorKind, Threads};
 use proptest::prelude::*;
 
 fn people(csv: &str) -> Table {
@@ -234,8 +234,8 @@ fn classifiers() {
     let median = "positive_rate(age > median(age)) <= 0.6";
     let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.8", median]);
     spec.algorithm = Algorithm::Practical(Practical { turns: 300, ..Practical::default() });
-    let data = Data { train: (&table).into(), val: None };
-    let classifier = spec.train(&data, 1, &mut []).unwrap().classifier;
+    spec.datasets = Datasets::One;
+    let classifier = spec.train(&table).unwrap().classifier;
     let found = classifier.evaluate(&table, None, 0.9).unwrap();
 
     let features = classifier.encoder().encode(&table).unwrap();
@@ -244,7 +244,7 @@ fn classifiers() {
     let decisions = Decisions::Probabilities(&chances);
     assert_eq!(evaluate(classifier.bound(), &table, None, decisions, 0.9).unwrap(), found);
     let compiled = classifier.bound().compile(&table, None).unwrap();
-    let tally = classifier.tally(&features, &compiled, None, 1).unwrap();
+    let tally = classifier.tally(&features, &compiled, None, &Threads::default()).unwrap();
     let losses = compiled.losses().exact(&tally);
     near(estimate(&found.objective.measurement).value, losses.objective);
     near(estimate(&found.constraints[1].measurement).value, losses.constraints[1]);

@@ -1,7 +1,7 @@
 //! Models learn what they can and a linear model cannot.
 
 use fairgame::encode::{Encoder, EncoderSpec, Features};
-use fairgame::model::{AnyModel, LatticeSpec, Model, ModelSpec, Monotone, Rows, Tape};
+use fairgame::model::{AnyModel, LatticeSpec, ModelSpec, Monotone, Rows, Scorer, Tape};
 use fairgame::optimize::{Memory, Optimizer};
 use fairgame::random::Stream;
 use fairgame::table::{Column, Table, Values};
@@ -33,6 +33,7 @@ fn train(
     turns: usize,
     slope: impl Fn(usize, f32) -> f32,
 ) -> Vec<f32> {
+    let model = model.slopes().unwrap();
     let mut theta = model.initial(1);
     let (mut memory, mut tape) = (Memory::default(), Tape::default());
     let mut scores = vec![0.0; features.rows()];

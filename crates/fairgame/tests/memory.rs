@@ -17,7 +17,7 @@ use fairgame::table::{
     Category, Column, Format, ReadOptions, Shipped, Source, Table, Untyped, Values, Writer, chunks,
     read,
 };
-use fairgame::train::{Data, Spec};
+use fairgame::train::{Datasets, Spec};
 
 const ROWS: usize = 1_000_000;
 
@@ -149,8 +149,9 @@ fn deciding_takes_no_more_for_more_rows() {
     let people = read([People::source(1000)], &ReadOptions::default()).unwrap();
     let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
     spec.encoder.ignore = vec!["person".to_owned()];
+    spec.datasets = Datasets::One;
     spec.algorithm = Algorithm::Practical(Practical { turns: 50, ..Practical::default() });
-    let trained = spec.train(&Data { train: (&people).into(), val: None }, 1, &mut []).unwrap();
+    let trained = spec.train(&people).unwrap();
     for format in [Format::Csv, Format::JsonLines, Format::Parquet] {
         let measured = |rows| {
             let (peak, decided) = peak(|| decide(&trained.classifier, rows, format));

@@ -6,7 +6,7 @@ mod common;
 
 use common::table;
 use fairgame::encode::{Codes, Coding, Cuts, Encoder, EncoderSpec, Features, Steps};
-use fairgame::model::{AnyModel, LatticeSpec, Model, ModelSpec, Monotone, Region, Rows, Tape};
+use fairgame::model::{AnyModel, LatticeSpec, ModelSpec, Monotone, Region, Rows, Scorer, Tape};
 use fairgame::optimize::Optimizer;
 use fairgame::random::Stream;
 use fairgame::table::{Category, Column, Table, Values};
@@ -43,7 +43,7 @@ fn parameters(model: &AnyModel, seed: u64) -> Vec<f32> {
     let json = serde_json::to_value(model).unwrap();
     let units = json.get("mlp").map_or(0, |mlp| index(&mlp["units"]));
     let padded = units.next_multiple_of(8).max(1);
-    let mut theta = model.initial(seed);
+    let mut theta = model.slopes().unwrap().initial(seed);
     let last = theta.len() - 1;
     for (at, parameter) in theta.iter_mut().enumerate() {
         if units == 0 || at == last || at % padded < units {
@@ -164,7 +164,7 @@ proptest! {
                 let mut stream = Stream::new(seed, "slopes");
                 let slopes: Vec<f32> = list.iter().map(|_| (stream.unit() - 0.5) as f32).collect();
                 let mut gradient = vec![0.0; model.params()];
-                model.pullback(&theta, rows, &mut tape, &slopes, &mut gradient);
+                model.slopes().unwrap().pullback(&theta, rows, &mut tape, &slopes, &mut gradient);
                 let total = |theta: &[f64]| -> f64 {
                     list.iter().zip(&slopes)
                         .map(|(&row, &slope)| f64::from(slope) * reference(&model, theta, &features, row as usize))
@@ -199,7 +199,7 @@ proptest! {
             let features = encoder.encode(&table).unwrap();
             for spec in specs() {
                 let model = spec.build(&encoder, &features).unwrap();
-                let theta = model.initial(seed);
+                let theta = model.slopes().unwrap().initial(seed);
                 let text = serde_json::to_string(&model).unwrap();
                 let again: AnyModel = serde_json::from_str(&text).unwrap();
                 let bytes: Vec<u8> = theta.iter().flat_map(|p| p.to_le_bytes()).collect();
@@ -250,9 +250,10 @@ proptest! {
         let model = ModelSpec::Lattice(spec).build(&encoder, &features).unwrap();
         let mut theta: Vec<f32> =
             (0..model.params()).map(|_| (stream.unit() * 4.0 - 2.0) as f32).collect();
-        model.project(&mut theta);
+        let slopes = model.slopes().unwrap();
+        slopes.project(&mut theta);
         let once = theta.clone();
-        model.project(&mut theta);
+        slopes.project(&mut theta);
         prop_assert!(theta.iter().zip(&once).all(|(a, b)| (a - b).abs() < 1e-5));
 
         for _ in 0..20 {
@@ -304,7 +305,7 @@ fn against_the_reference(model: &AnyModel, features: &Features, list: &[u32], se
     let mut stream = Stream::new(seed, "slopes");
     let slopes: Vec<f32> = list.iter().map(|_| (stream.unit() - 0.5) as f32).collect();
     let mut gradient = vec![0.0; model.params()];
-    model.pullback(&theta, rows, &mut tape, &slopes, &mut gradient);
+    model.slopes().unwrap().pullback(&theta, rows, &mut tape, &slopes, &mut gradient);
     let total = |theta: &[f64]| -> f64 {
         let scores = list.iter().map(|&row| reference(model, theta, features, row as usize));
         scores.zip(&slopes).map(|(score, &slope)| score * f64::from(slope)).sum()
@@ -376,11 +377,11 @@ fn empty_blocks_and_diverged_models() {
     let features = encoder.encode(&table).unwrap();
     for spec in specs() {
         let model = spec.build(&encoder, &features).unwrap();
-        let theta = model.initial(1);
+        let theta = model.slopes().unwrap().initial(1);
         let (none, mut tape) = (Rows::range(&features, 0..0), Tape::default());
         model.score(&theta, none, &mut tape, &mut []);
         let mut gradient = vec![0.0; model.params()];
-        model.pullback(&theta, none, &mut tape, &[], &mut gradient);
+        model.slopes().unwrap().pullback(&theta, none, &mut tape, &[], &mut gradient);
         assert!(gradient.iter().all(|&slope| slope == 0.0));
 
         let mut score = [0.0];

@@ -1,12 +1,12 @@
 //! A sample's answers are sums over rows: the same bits for any number of threads, unbiased over
 //! minibatches, and the gradient is the derivative of the Lagrangian.
 
-use fairgame::batch::Batches;
+use fairgame::Threads;
 use fairgame::encode::{Encoder, EncoderSpec};
-use fairgame::model::{AnyModel, Model, ModelSpec};
+use fairgame::model::{AnyModel, ModelSpec, Scorer};
 use fairgame::preset::{Prepared, Preset};
-use fairgame::rate::{Compiled, Multipliers, Surrogate};
-use fairgame::sample::{Batch, Sample, Work};
+use fairgame::rate::{Compiled, Multipliers, Side, Surrogate};
+use fairgame::sample::{Batch, Hypothesis, MemorySample, Sample, Work};
 
 struct Adult {
     prepared: Prepared,
@@ -25,8 +25,8 @@ impl Adult {
         Adult { prepared, compiled, weights, model }
     }
 
-    fn sample(&self, surrogate: Surrogate) -> Sample<'_> {
-        Sample {
+    fn sample(&self, surrogate: Surrogate) -> MemorySample<'_> {
+        MemorySample {
             features: &self.prepared.train.features,
             among: None,
             compiled: &self.compiled,
@@ -45,10 +45,11 @@ fn multipliers() -> Multipliers {
 fn one_two_and_eight_threads_give_the_same_bits() {
     let adult = Adult::new(&ModelSpec::Mlp { units: 10 });
     let sample = adult.sample(Surrogate::Hinge);
-    let theta = adult.model.initial(3);
-    let alone = sample.tally(&theta, Batch::All, true, &mut Work::default());
+    let by = Hypothesis::Theta(adult.model.slopes().unwrap().initial(3));
+    let tally = |work: &mut Work| sample.tally(&by, Batch::All, Side::Proxy, work).unwrap();
+    let alone = tally(&mut Work::default());
     for threads in [1, 2, 8] {
-        let tally = sample.tally(&theta, Batch::All, true, &mut Work::new(threads));
+        let tally = tally(&mut Work::new(&Threads::new(threads)));
         let bits = |tally: &fairgame::rate::Tally| -> Vec<[u64; 4]> {
             let each = |c: &fairgame::rate::Count| [c.weight, c.positive, c.above, c.below];
             tally.counts.iter().map(|count| each(count).map(f64::to_bits)).collect()
@@ -64,21 +65,22 @@ fn minibatches_average_to_the_whole() {
     let sample = adult.sample(Surrogate::Logistic);
     let theta: Vec<f32> = (0..adult.model.params()).map(|k| (k as f32).sin() / 4.0).collect();
     let mut work = Work::default();
-    let whole = sample.losses().exact(&sample.tally(&theta, Batch::All, false, &mut work));
+    let by = Hypothesis::Theta(theta.clone());
+    let tally = sample.tally(&by, Batch::All, Side::Exact, &mut work).unwrap();
+    let whole = sample.losses().exact(&tally);
     let mut gradient = vec![0.0; theta.len()];
-    sample.gradient(&theta, &multipliers(), Batch::All, &mut work, &mut gradient);
+    sample.gradient(&theta, &multipliers(), Batch::All, &mut work, &mut gradient).unwrap();
 
     let size = 1049;
-    let batches = Batches::new(sample.rows(), size, 4);
     let turns = 31;
     // 32,561 rows are 31 batches of 1,049 and 42 rows more: nearly an epoch.
-    let (mut rows, mut sum) = (Vec::new(), 0.0);
+    let mut sum = 0.0;
     let mut average = vec![0.0; theta.len()];
     for turn in 0..turns {
-        batches.rows_of(turn, &mut rows);
-        let tally = sample.tally(&theta, Batch::Rows(&rows), false, &mut work);
+        let batch = Batch::Turn { seed: 4, turn, size };
+        let tally = sample.tally(&by, batch, Side::Exact, &mut work).unwrap();
         sum += sample.losses().exact(&tally).constraints[0];
-        sample.gradient(&theta, &multipliers(), Batch::Rows(&rows), &mut work, &mut average);
+        sample.gradient(&theta, &multipliers(), batch, &mut work, &mut average).unwrap();
     }
     assert!((sum / turns as f64 - whole.constraints[0]).abs() < 0.003);
     for (average, whole) in average.iter().zip(&gradient) {
@@ -92,18 +94,21 @@ fn gradients_are_derivatives() {
     for spec in [ModelSpec::Linear, ModelSpec::Mlp { units: 4 }] {
         let adult = Adult::new(&spec);
         let sample = adult.sample(Surrogate::Logistic);
-        let mut theta = adult.model.initial(5);
+        let mut theta = adult.model.slopes().unwrap().initial(5);
         theta.iter_mut().enumerate().for_each(|(k, p)| *p += ((k * 7) as f32).cos() * 0.01);
         let mut work = Work::default();
         let multipliers = multipliers();
         let mut lagrangian = |theta: &[f32]| {
-            let values = sample.losses().proxy(&sample.tally(theta, Batch::All, true, &mut work));
+            let by = Hypothesis::Theta(theta.to_vec());
+            let tally = sample.tally(&by, Batch::All, Side::Proxy, &mut work).unwrap();
+            let values = sample.losses().proxy(&tally);
             let constraints = values.constraints.iter().zip(&multipliers.constraints);
             multipliers.objective * values.objective
                 + constraints.map(|(loss, by)| loss * by).sum::<f64>()
         };
         let mut gradient = vec![0.0; theta.len()];
-        sample.gradient(&theta, &multipliers, Batch::All, &mut Work::default(), &mut gradient);
+        let mut all = Work::default();
+        sample.gradient(&theta, &multipliers, Batch::All, &mut all, &mut gradient).unwrap();
         for at in (0..theta.len()).step_by(theta.len() / 9) {
             let step = 1e-2;
             let mut moved = |by: f32| {
@@ -134,7 +139,7 @@ fn the_default_encoder_serves_too() {
     let model = ModelSpec::Linear.build(&encoder, &features).unwrap();
     let compiled = prepared.bound.compile(&prepared.test.table, None).unwrap();
     let surrogate = Surrogate::Hinge;
-    let sample = Sample {
+    let sample = MemorySample {
         features: &features,
         among: None,
         compiled: &compiled,
@@ -142,8 +147,8 @@ fn the_default_encoder_serves_too() {
         model: &model,
         surrogate,
     };
-    let theta = model.initial(1);
-    let tally = sample.tally(&theta, Batch::All, true, &mut Work::default());
+    let by = Hypothesis::Theta(model.slopes().unwrap().initial(1));
+    let tally = sample.tally(&by, Batch::All, Side::Proxy, &mut Work::default()).unwrap();
     // Every score is 0, so every decision is negative, and the hinge is 1 everywhere.
     let (exact, proxy) = (sample.losses().exact(&tally), sample.losses().proxy(&tally));
     let positive = prepared.test.label.iter().filter(|&&label| label).count() as f64;

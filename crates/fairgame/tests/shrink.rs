@@ -7,6 +7,7 @@ use fairgame::classifier::{
 use fairgame::game::Moment;
 use fairgame::random::Stream;
 use fairgame::rate::{LossValues, Multipliers, Side, Tally};
+use fairgame::sample::Hypothesis;
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 
 /// The dual of "least ε ≥ 0": the most v with v ≤ Σ_i y_i·ℓ_i⁽ᵗ⁾ for every t, y ≥ 0, Σ y ≤ 1.
@@ -114,7 +115,7 @@ fn iterates(Case { objective, constraints }: Case, stream: &mut Stream) -> Itera
         .into_iter()
         .zip(constraints)
         .map(|(objective, constraints)| Iterate {
-            theta: Vec::new(),
+            hypothesis: Hypothesis::Theta(Vec::new()),
             game: 0,
             train: measured(objective, constraints.clone()),
             val: measured(objective + 0.01, constraints),
@@ -123,7 +124,7 @@ fn iterates(Case { objective, constraints }: Case, stream: &mut Stream) -> Itera
     let moments = (0..models.len() as u64 + 20)
         .map(|turn| Moment {
             turn: turn + 1,
-            theta: (turn as usize) % models.len(),
+            model: (turn as usize) % models.len(),
             lambda: Multipliers { objective: stream.unit(), constraints: vec![0.0; count] },
         })
         .collect();

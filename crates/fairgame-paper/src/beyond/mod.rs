@@ -15,7 +15,7 @@ use fairgame::evaluate::Verdict;
 use fairgame::preset::{Preset, simulated_points};
 use fairgame::rate::Policy;
 use fairgame::table::{ReadOptions, Source, Table, read, split};
-use fairgame::train::{Data, Datasets, Played, Recipe, Spec, Training};
+use fairgame::train::{Data, Datasets, Recipe, Spec, Trained};
 use serde::{Deserialize, Serialize};
 
 use crate::entities;
@@ -174,8 +174,7 @@ impl Outcome {
         violated.count() as f64 / self.losses.len() as f64
     }
 
-    fn of(training: &Training, played: &[Played], test: &Table) -> Result<Self> {
-        let trained = training.finish_all(played, 1)?;
+    fn of(trained: &Trained, test: &Table) -> Result<Self> {
         let found = trained.classifier.evaluate(test, None, 0.95)?;
         let value = |one: &fairgame::evaluate::ConstraintResult| {
             one.measurement.estimate().map(|found| found.value).filter(|value| value.is_finite())
@@ -185,7 +184,7 @@ impl Outcome {
             error: found.error.unwrap_or(f64::NAN),
             losses: found.constraints.iter().map(value).collect(),
             shown_violated: violated.count(),
-            promised: trained.selected.shrunk.is_some_and(|shrunk| shrunk.feasible),
+            promised: trained.selected.shrunk.as_ref().is_some_and(|shrunk| shrunk.feasible),
         })
     }
 }
@@ -267,31 +266,21 @@ fn ways() -> Vec<String> {
 fn run(ground: Ground, seed: u64, turns: Option<u64>) -> Result<Vec<Outcome>> {
     let ((train, test), encoder) = (ground.draw(seed)?, ground.encoder()?);
     let settings = ground.settings(turns);
-    let go_on = &mut |_| std::ops::ControlFlow::Continue(());
     let mut outcomes = Vec::new();
-    for two in [false, true] {
+    for datasets in [Datasets::One, Recipe::Paper.datasets()] {
         let mut spec = ground.spec(Recipe::Paper, &settings, &encoder)?;
-        spec.seed = seed;
-        let halves = split::by_fraction(train.rows(), &[0.5, 0.5], seed, None)?;
-        let (learn, enforce) = match two {
-            true => (train.take(&halves[0]), Some(train.take(&halves[1]))),
-            false => (train.clone(), None),
-        };
-        let data = Data { train: (&learn).into(), val: enforce.as_ref().map(Into::into) };
-        if !two {
-            spec.datasets = Datasets::One;
-        }
-        let training = spec.prepare(&data)?;
-        outcomes.push(Outcome::of(&training, &training.play_all(1, None, go_on)?, &test)?);
+        (spec.seed, spec.datasets) = (seed, datasets);
+        outcomes.push(Outcome::of(&spec.train(&train)?, &test)?);
     }
     let mut spec = ground.spec(Recipe::Recommended, &settings, &encoder)?;
     spec.seed = seed;
-    let mut training = spec.prepare(&Data { train: (&train).into(), val: None })?;
-    let played = training.play_all(1, None, go_on)?;
+    let data = Data::from(&train);
+    let mut training = spec.plan(&data.shape())?.prepare(data)?;
+    let played = training.play(&mut ())?;
     for margin in MARGINS {
         let Selection::Shrink(shrink) = Recipe::Recommended.selection() else { continue };
-        training.select_by(Selection::Shrink(ShrinkSpec { margin, ..shrink }));
-        outcomes.push(Outcome::of(&training, &played, &test)?);
+        training.select_by(Selection::Shrink(ShrinkSpec { margin, ..shrink }))?;
+        outcomes.push(Outcome::of(&training.finish(&played)?, &test)?);
     }
     Ok(outcomes)
 }

@@ -80,7 +80,7 @@ impl Baseline {
         let (model, batch): (Box<dyn ModelPlayer + 'a>, _) = match self.model {
             Answer::Oracle(spec) => (Box::new(Oracle::new(learner, spec, None)), None),
             Answer::Descent { optimizer, batch } => {
-                (Box::new(Descent::new(learner, optimizer, batch)), Some(batch))
+                (Box::new(Descent::new(learner, optimizer, batch)?), Some(batch))
             }
         };
         Ok(Game::new(
@@ -88,7 +88,7 @@ impl Baseline {
             Box::new(Ascent::new(setting.constraints(), self.constraint, Some(self.radius))),
             setting.referee(batch, self.side),
             (self.turns, setting.keep),
-            setting.threads,
+            &setting.threads,
         ))
     }
 }

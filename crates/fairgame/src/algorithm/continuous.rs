@@ -81,7 +81,7 @@ impl Continuous {
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         let mu = setting.region.convexity;
         let (turns, step) = swap_regret(setting, self.epsilon, self.turns, self.step)?;
-        let inner = match (self.inner_turns, Scales::of(setting).subgradient) {
+        let inner = match (self.inner_turns, Scales::of(setting)?.subgradient) {
             (Some(turns), _) => turns,
             (None, Some(most)) => {
                 let inner = whole_turns(bounds::inner_turns(self.epsilon, most, mu))?;
@@ -98,11 +98,11 @@ impl Continuous {
         let spec = SwapRegretSpec::multiplicative(step);
         spec.check()?;
         Ok(Game::new(
-            Box::new(InnerDescent::new(setting.learner(), inner, self.batch)),
+            Box::new(InnerDescent::new(setting.learner(), inner, self.batch)?),
             Box::new(SwapRegret::new(setting.constraints(), spec)),
             setting.referee(None, Side::Exact),
             (turns, setting.keep),
-            setting.threads,
+            &setting.threads,
         ))
     }
 }

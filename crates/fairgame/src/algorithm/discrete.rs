@@ -51,7 +51,7 @@ impl Discrete {
     /// The covering that is used.
     pub fn covering(&self, setting: &Setting<'_>) -> Result<Covering> {
         check_epsilon(self.epsilon)?;
-        let radius = match (self.radius, Scales::of(setting).proxy) {
+        let radius = match (self.radius, Scales::of(setting)?.proxy) {
             (Some(radius), _) => radius,
             (None, Some(proxy)) if proxy.is_finite() => {
                 bounds::covering_radius(self.epsilon, proxy)
@@ -83,7 +83,7 @@ impl Discrete {
             Box::new(SwapRegret::new(setting.constraints(), spec)),
             setting.referee(None, Side::Exact),
             (turns, setting.keep),
-            setting.threads,
+            &setting.threads,
         ))
     }
 }
@@ -102,7 +102,7 @@ pub(super) fn swap_regret(
     turns: Option<u64>,
     step: Option<f64>,
 ) -> Result<(u64, f64)> {
-    let (constraints, gradient) = (setting.constraints(), Scales::of(setting).gradient);
+    let (constraints, gradient) = (setting.constraints(), Scales::of(setting)?.gradient);
     let turns = match turns {
         Some(turns) => turns,
         None => whole_turns(bounds::swap_regret_turns(constraints, epsilon, gradient))?,

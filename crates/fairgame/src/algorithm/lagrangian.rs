@@ -46,11 +46,11 @@ impl Lagrangian {
 
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
-            Box::new(Descent::new(setting.learner(), self.model, self.batch)),
+            Box::new(Descent::new(setting.learner(), self.model, self.batch)?),
             Box::new(Ascent::new(setting.constraints(), self.constraint, None)),
             setting.referee(Some(self.batch), Side::Exact),
             (self.turns, setting.keep),
-            setting.threads,
+            &setting.threads,
         ))
     }
 }

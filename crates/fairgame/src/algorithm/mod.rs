@@ -20,6 +20,8 @@ mod practical;
 mod scales;
 mod unconstrained;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 pub use baseline::{Answer, Baseline};
@@ -30,14 +32,13 @@ pub use practical::Practical;
 pub use scales::Scales;
 pub use unconstrained::Unconstrained;
 
-use crate::batch::Batches;
 use crate::game::{Game, Keep, Referee};
 use crate::model::{AnyModel, Region};
 use crate::player::Learner;
 use crate::random::mix;
-use crate::rate::Side;
+use crate::rate::{Side, Surrogate};
 use crate::sample::Sample;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, Threads};
 
 /// An algorithm and its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -64,34 +65,42 @@ impl Default for Algorithm {
 }
 
 /// What a game is played on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub struct Setting<'a> {
     /// What the model player learns on.
-    pub train: Sample<'a>,
+    pub train: Arc<dyn Sample + 'a>,
     /// What the constraint player measures on; the same again for one dataset.
-    pub val: Sample<'a>,
+    pub val: Arc<dyn Sample + 'a>,
+    /// The family of models.
+    pub model: &'a AnyModel,
+    /// What stands in for decisions where slopes are needed.
+    pub surrogate: Surrogate,
     /// Where θ may be, and how it is held back.
     pub region: Region,
     /// Which turns' models are kept.
     pub keep: Keep,
     /// Draws the start and the minibatches.
     pub seed: u64,
-    /// How many threads may sum over all rows; the result does not depend on it.
-    pub threads: usize,
+    /// The threads that may sum over all rows; the result does not depend on them.
+    pub threads: Threads,
 }
 
 impl<'a> Setting<'a> {
     fn learner(&self) -> Learner<'a> {
-        let Setting { train, region, seed, threads, .. } = *self;
-        Learner { train, region, seed, threads }
+        Learner {
+            train: Arc::clone(&self.train),
+            model: self.model,
+            convex: self.surrogate.is_convex(),
+            region: self.region,
+            seed: self.seed,
+            threads: self.threads.clone(),
+        }
     }
 
     /// What the constraint player is shown: minibatches of that size, or all rows.
     fn referee(&self, batch: Option<usize>, side: Side) -> Referee<'a> {
-        let val = self.val;
         let seed = mix(self.seed ^ 0x0076_616c);
-        let batches = batch.map(|size| Batches::new(val.rows(), size, seed));
-        Referee { val, batches, side }
+        Referee { val: Arc::clone(&self.val), batch: batch.map(|size| (seed, size)), side }
     }
 
     fn constraints(&self) -> usize {
@@ -138,7 +147,7 @@ impl Algorithm {
 
     /// The game, before its first turn.
     pub fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
-        self.check(setting.region, matches!(setting.train.model, AnyModel::Linear(_)))?;
+        self.check(setting.region, setting.model.is_linear())?;
         if setting.train.rows() == 0 || setting.val.rows() == 0 {
             return Err(Error::new(ErrorKind::Settings, "there are no rows to learn from"));
         }

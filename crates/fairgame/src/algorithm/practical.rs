@@ -46,11 +46,11 @@ impl Practical {
 
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
-            Box::new(Descent::new(setting.learner(), self.model, self.batch)),
+            Box::new(Descent::new(setting.learner(), self.model, self.batch)?),
             Box::new(SwapRegret::new(setting.constraints(), self.constraint)),
             setting.referee(Some(self.batch), Side::Exact),
             (self.turns, setting.keep),
-            setting.threads,
+            &setting.threads,
         ))
     }
 }

@@ -17,7 +17,7 @@
 //! the players see, and what the proofs of convergence need.
 
 use super::Setting;
-use crate::model::AnyModel;
+use crate::Result;
 use crate::rate::{Multipliers, Pushes, Surrogate};
 use crate::sample::Sample;
 
@@ -38,18 +38,25 @@ pub struct Scales {
 
 impl Scales {
     /// The constants of a game's setting.
-    pub fn of(setting: &Setting<'_>) -> Self {
-        let Setting { train, val, region, .. } = setting;
+    ///
+    /// # Errors
+    /// If a sample cannot be read.
+    pub fn of(setting: &Setting<'_>) -> Result<Self> {
+        let Setting { train, val, region, surrogate, .. } = setting;
+        let surrogate = *surrogate;
         let size = |&(least, most): &(f64, f64)| f64::max(-least, most);
         let width = |&(least, most): &(f64, f64)| most - least;
         let most = |numbers: &mut dyn Iterator<Item = f64>| numbers.fold(0.0, f64::max);
         let (_, exact) = val.losses().ranges();
         let (objective, constraints) = train.losses().ranges();
 
-        let norm = matches!(train.model, AnyModel::Linear(_)).then(|| largest_norm(train.features));
+        let norm = match setting.model.is_linear() {
+            true => Some(train.extremes()?.norm),
+            false => None,
+        };
         let score = norm.zip(region.radius).map(|(norm, radius)| norm * radius);
         let penalty = region.radius.map_or(0.0, |radius| region.convexity / 2.0 * radius * radius);
-        let bounded = match (train.surrogate, score) {
+        let bounded = match (surrogate, score) {
             (Surrogate::Sigmoid | Surrogate::Ramp, _) => Some((0.0, 1.0)),
             (surrogate, Some(score)) => {
                 let value = |score: f64| f64::from(surrogate.value(score as f32));
@@ -66,28 +73,24 @@ impl Scales {
         });
         // A loss's slopes in the scores add up to at most the width of its exact range, times |h'|.
         let steep = most(&mut std::iter::once(&objective).chain(&constraints).map(width))
-            * steepest(train.surrogate);
+            * steepest(surrogate);
         let subgradient =
             norm.zip(region.radius).map(|(norm, radius)| steep * norm + region.convexity * radius);
-        Scales {
+        Ok(Scales {
             gradient: most(&mut exact.iter().map(size)),
-            loss: row_range(val),
+            loss: row_range(&**val)?,
             objective: proxies.map(|(_, width)| width),
             proxy: proxies.map(|(all, _)| all),
             subgradient,
-        }
+        })
     }
 }
 
 /// The widest range of a single row's loss, over the constraints.
-fn row_range(val: &Sample<'_>) -> f64 {
+fn row_range(val: &dyn Sample) -> Result<f64> {
     let losses = val.losses();
     let constraints = losses.constraints();
-    let mut heaviest = vec![0.0_f64; losses.cells()];
-    for (row, &cell) in val.compiled.cells().iter().enumerate() {
-        let weight = val.weights.map_or(1.0, |weights| f64::from(weights[row]));
-        heaviest[cell as usize] = heaviest[cell as usize].max(weight);
-    }
+    let heaviest = val.extremes()?.heaviest;
     let mut unit = Multipliers { objective: 0.0, constraints: vec![0.0; constraints] };
     let mut pushes = Pushes::default();
     let mut widest = 0.0_f64;
@@ -103,7 +106,7 @@ fn row_range(val: &Sample<'_>) -> f64 {
         }
         widest = widest.max(down + up);
     }
-    widest * val.rows() as f64
+    Ok(widest * val.rows() as f64)
 }
 
 /// The largest |h'|.
@@ -113,13 +116,4 @@ fn steepest(surrogate: Surrogate) -> f64 {
         Surrogate::Logistic => std::f64::consts::LOG2_E,
         Surrogate::Sigmoid => 0.25,
     }
-}
-
-/// max‖x‖₂ over the rows, the bias's 1 included.
-fn largest_norm(features: &crate::encode::Features) -> f64 {
-    let square = |row: usize| {
-        let numbers = features.row_values(row).iter().map(|&x| f64::from(x) * f64::from(x));
-        1.0 + features.row_codes(row).count() as f64 + numbers.sum::<f64>()
-    };
-    (0..features.rows()).map(square).fold(0.0, f64::max).sqrt()
 }

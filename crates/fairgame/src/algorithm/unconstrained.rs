@@ -35,11 +35,11 @@ impl Unconstrained {
 
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
-            Box::new(Descent::new(setting.learner(), self.model, self.batch)),
+            Box::new(Descent::new(setting.learner(), self.model, self.batch)?),
             Box::new(Silent::new(setting.constraints())),
             setting.referee(Some(self.batch), Side::Exact),
             (self.turns, setting.keep),
-            setting.threads,
+            &setting.threads,
         ))
     }
 }

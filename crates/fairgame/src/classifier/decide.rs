@@ -2,7 +2,7 @@
 
 use super::Classifier;
 use crate::encode::{Codes, Features};
-use crate::model::{Model, Rows, Tape};
+use crate::model::{Rows, Scorer, Tape};
 use crate::random::mix;
 use crate::table::{Values, canonical};
 use crate::{Error, ErrorKind, Result};
@@ -83,7 +83,7 @@ impl Classifier {
         for (block, scores) in all.chunks_mut(BLOCK).enumerate() {
             let first = block * BLOCK;
             let rows = Rows::range(features, first..first + scores.len());
-            self.model.score(&self.members[member].theta, rows, &mut tape, scores);
+            self.model.score(self.members[member].hypothesis.theta(), rows, &mut tape, scores);
         }
         Ok(all)
     }
@@ -114,7 +114,7 @@ impl Classifier {
             votes.fill(0);
             for member in &self.members {
                 let range = Rows::range(features, first..first + rows.len());
-                self.model.score(&member.theta, range, &mut tape, scores);
+                self.model.score(member.hypothesis.theta(), range, &mut tape, scores);
                 for ((row, score), votes) in rows.iter_mut().zip(&*scores).zip(&mut votes) {
                     row.score += member.weight * f64::from(*score);
                     if *score > 0.0 {

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{Classifier, Member, Provenance};
 use crate::archive::{Archive, Arrays, Numbers};
 use crate::encode::Encoder;
-use crate::model::{AnyModel, Model};
+use crate::model::{AnyModel, Scorer};
 use crate::rate::Frozen;
+use crate::sample::Hypothesis;
 use crate::{Error, ErrorKind, Result};
 
 /// What an [`Archive`] of a classifier is called.
@@ -38,7 +39,7 @@ impl Classifier {
     pub fn to_archive(&self) -> Result<Archive> {
         let mut arrays = Arrays::default();
         for (at, member) in self.members.iter().enumerate() {
-            arrays.put(&format!("theta.{at}"), Numbers::F32(member.theta.clone()));
+            arrays.put(&format!("theta.{at}"), Numbers::F32(member.hypothesis.theta().to_vec()));
         }
         let header = Header {
             problem: self.bound.frozen(),
@@ -73,7 +74,7 @@ impl Classifier {
         let members = header.weights.iter().zip(&header.turns).enumerate();
         let members = members.map(|(at, (&weight, &turn))| {
             let theta = arrays.take_f32(&format!("theta.{at}"), header.model.params())?;
-            Ok(Member { weight, turn, theta })
+            Ok(Member { weight, turn, hypothesis: Hypothesis::Theta(theta) })
         });
         let members = members.collect::<Result<Vec<_>>>()?;
         let (problem, Header { encoder, model, provenance, record, labels, .. }) =

@@ -1,11 +1,11 @@
 //! The models that a game kept, measured on both samples.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::Arc;
 
 use crate::game::{Kept, Moment};
 use crate::rate::{LossValues, Side, Tally};
-use crate::sample::{Batch, Sample, Work};
+use crate::sample::{Batch, Hypothesis, Sample, Work};
+use crate::{Result, Threads};
 
 /// Models, what each is like on train and on val, and the turns they were played at.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +19,8 @@ pub struct Iterates {
 /// A model and what it is like.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Iterate {
-    /// θ.
-    pub theta: Vec<f32>,
+    /// What was played.
+    pub hypothesis: Hypothesis,
     /// The game that it was kept in, where there were several.
     pub game: usize,
     /// On the model player's sample.
@@ -52,10 +52,10 @@ pub enum Dataset {
 
 impl Measured {
     /// A model on all rows of a sample.
-    pub fn of(sample: &Sample<'_>, theta: &[f32], work: &mut Work) -> Self {
-        let tally = sample.tally(theta, Batch::All, true, work);
+    pub fn of(sample: &dyn Sample, model: &Hypothesis, work: &mut Work) -> Result<Self> {
+        let tally = sample.tally(model, Batch::All, Side::Proxy, work)?;
         let (exact, proxy) = (sample.losses().exact(&tally), sample.losses().proxy(&tally));
-        Measured { tally, exact, proxy }
+        Ok(Measured { tally, exact, proxy })
     }
 
     /// The losses or their proxies.
@@ -78,17 +78,26 @@ impl Iterate {
 }
 
 impl Iterates {
-    /// Measures what a game kept, by that many threads; the result does not depend on their number.
-    pub fn measure(kept: &Kept, train: &Sample<'_>, val: &Sample<'_>, threads: usize) -> Self {
+    /// Measures what a game kept, by these threads; the result does not depend on their number.
+    pub fn measure(
+        kept: &Kept,
+        train: &Arc<dyn Sample + '_>,
+        val: &Arc<dyn Sample + '_>,
+        threads: &Threads,
+    ) -> Result<Self> {
         // One dataset is the same sample twice, and measured once.
-        let one = std::ptr::eq(train.compiled, val.compiled) && val.among.is_none();
-        let measure = |theta: &Vec<f32>, work: &mut Work| {
-            let on_train = Measured::of(train, theta, work);
-            let on_val = if one { on_train.clone() } else { Measured::of(val, theta, work) };
-            Iterate { theta: theta.clone(), game: 0, train: on_train, val: on_val }
+        let one = Arc::ptr_eq(train, val);
+        let measure = |model: &Hypothesis| {
+            let mut work = Work::default();
+            let on_train = Measured::of(&**train, model, &mut work)?;
+            let on_val = match one {
+                true => on_train.clone(),
+                false => Measured::of(&**val, model, &mut work)?,
+            };
+            Ok(Iterate { hypothesis: model.clone(), game: 0, train: on_train, val: on_val })
         };
-        let models = each(&kept.thetas, threads, measure);
-        Iterates { models, moments: kept.moments.clone() }
+        let models = threads.each(&kept.models, measure).into_iter().collect::<Result<_>>()?;
+        Ok(Iterates { models, moments: kept.moments.clone() })
     }
 
     /// The models of several games, one after the other.
@@ -99,7 +108,7 @@ impl Iterates {
             all.models.extend(one.models.into_iter().map(|model| Iterate { game, ..model }));
             let moments = one.moments.into_iter();
             all.moments
-                .extend(moments.map(|moment| Moment { theta: before + moment.theta, ..moment }));
+                .extend(moments.map(|moment| Moment { model: before + moment.model, ..moment }));
         }
         all
     }
@@ -110,8 +119,8 @@ impl Iterates {
         let (places, models): (Vec<usize>, Vec<Iterate>) =
             own.map(|(place, model)| (place, model.clone())).unzip();
         let moments = self.moments.iter().filter_map(|moment| {
-            let theta = places.binary_search(&moment.theta).ok()?;
-            Some(Moment { theta, ..moment.clone() })
+            let model = places.binary_search(&moment.model).ok()?;
+            Some(Moment { model, ..moment.clone() })
         });
         let moments = moments.collect();
         (Iterates { models, moments }, places)
@@ -120,7 +129,7 @@ impl Iterates {
     /// Weights that add up to 1, for models each of which counts as the sum over its turns.
     pub(super) fn weigh(&self, by: impl Fn(&Moment) -> f64) -> Vec<(usize, f64)> {
         let mut sums = vec![0.0; self.models.len()];
-        self.moments.iter().for_each(|moment| sums[moment.theta] += by(moment));
+        self.moments.iter().for_each(|moment| sums[moment.model] += by(moment));
         let total: f64 = sums.iter().sum();
         let shares = sums.into_iter().enumerate().filter(|(_, sum)| *sum > 0.0);
         shares.map(|(model, sum)| (model, sum / total)).collect()
@@ -138,35 +147,4 @@ impl Iterates {
         }
         mixed
     }
-}
-
-/// Runs over items with several threads, and gives the results in the order of the items.
-fn each<T: Sync, R: Send>(
-    items: &[T],
-    threads: usize,
-    run: impl Fn(&T, &mut Work) -> R + Sync,
-) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let (mut work, mut done) = (Work::default(), Vec::new());
-        while let Some((place, item)) = {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            items.get(place).map(|item| (place, item))
-        } {
-            done.push((place, run(item, &mut work)));
-        }
-        done
-    };
-    let mut results: Vec<(usize, R)> = match threads.min(items.len()) {
-        0 | 1 => worker(),
-        threads => thread::scope(|scope| {
-            let running: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-            let joined = running.into_iter().map(thread::ScopedJoinHandle::join);
-            joined
-                .flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        }),
-    };
-    results.sort_by_key(|(place, _)| *place);
-    results.into_iter().map(|(_, result)| result).collect()
 }

@@ -22,11 +22,11 @@ pub(crate) use shrink::Balance;
 pub use shrink::{Epsilon, Explained, Shrunk, explain, shrink};
 
 use crate::encode::{Encoder, Features};
-use crate::model::{AnyModel, Model};
-use crate::rate::{Bound, Compiled, LossValues, Surrogate, Tally, Weighted};
-use crate::sample::{Batch, Sample, Work};
+use crate::model::{AnyModel, Scorer};
+use crate::rate::{Bound, Compiled, LossValues, Side, Surrogate, Tally, Weighted};
+use crate::sample::{Batch, Hypothesis, MemorySample, Sample, Work};
 use crate::table::{Missing, Table};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, Threads};
 
 /// A stochastic classifier and all that is needed to use it.
 ///
@@ -47,7 +47,7 @@ use crate::{Error, ErrorKind, Result};
 /// // The chance over the draw of a model, not the chance that the label is positive.
 /// assert!((0.0..=1.0).contains(&first.probability));
 /// // Each constraint by name, on any rows that have labels and groups.
-/// let losses = classifier.measure(&people, 1)?;
+/// let losses = classifier.measure(&people, &fairgame::Threads::default())?;
 /// assert_eq!(classifier.bound().constraints()[0].name(), "recall() >= 0.9");
 /// assert!(losses.constraints[0] <= 1e-6);
 /// # Ok::<(), fairgame::Error>(())
@@ -71,8 +71,8 @@ pub struct Member {
     pub weight: f64,
     /// The turn at which it was first kept.
     pub turn: u64,
-    /// θ.
-    pub theta: Vec<f32>,
+    /// The function from rows to scores.
+    pub hypothesis: Hypothesis,
 }
 
 /// Where a classifier comes from.
@@ -120,7 +120,8 @@ impl Classifier {
         if !positive || (sum - 1.0).abs() > 1e-9 {
             return wrong(format!("the weights of the mixture add up to {sum}, not 1"));
         }
-        for Member { theta, turn, .. } in &members {
+        for Member { hypothesis, turn, .. } in &members {
+            let theta = hypothesis.theta();
             if theta.len() != model.params() || theta.iter().any(|x| !x.is_finite()) {
                 return wrong(format!("the parameters of turn {turn} are not the model's"));
             }
@@ -198,16 +199,16 @@ impl Classifier {
         features: &Features,
         compiled: &Compiled,
         weights: Option<&[f32]>,
-        threads: usize,
+        threads: &Threads,
     ) -> Result<Tally> {
         self.check(features)?;
         let surrogate = Surrogate::Hinge;
-        let sample =
-            Sample { features, among: None, compiled, weights, model: &self.model, surrogate };
+        let model = &self.model;
+        let sample = MemorySample { features, among: None, compiled, weights, model, surrogate };
         let mut work = Work::new(threads);
         let mut mixed = Tally::new(compiled.losses().cells());
         for member in &self.members {
-            let mut tally = sample.tally(&member.theta, Batch::All, false, &mut work);
+            let mut tally = sample.tally(&member.hypothesis, Batch::All, Side::Exact, &mut work)?;
             tally.scale(member.weight);
             mixed += &tally;
         }
@@ -221,7 +222,11 @@ impl Classifier {
     ///
     /// # Errors
     /// If a column is missing that the encoder, the label or a constraint needs.
-    pub fn measure<'a>(&self, rows: impl Into<Weighted<'a>>, threads: usize) -> Result<LossValues> {
+    pub fn measure<'a>(
+        &self,
+        rows: impl Into<Weighted<'a>>,
+        threads: &Threads,
+    ) -> Result<LossValues> {
         let Weighted { table, weights } = rows.into();
         let features = self.encoder.encode(table)?;
         let compiled = self.bound.compile(table, weights)?;
@@ -237,7 +242,7 @@ impl Classifier {
 
     fn check(&self, features: &Features) -> Result<()> {
         match self.members.first() {
-            Some(member) => self.model.check(&member.theta, features),
+            Some(member) => self.model.check(member.hypothesis.theta(), features),
             None => Err(Error::new(ErrorKind::Format, "the classifier has no models")),
         }
     }

@@ -122,7 +122,7 @@ impl Selection {
         let weights = match self {
             Selection::Theorem => iterates.theorem()?,
             Selection::Uniform => iterates.weigh(|_| 1.0),
-            Selection::Last => vec![(last.theta, 1.0)],
+            Selection::Last => vec![(last.model, 1.0)],
             Selection::Best => vec![(iterates.best(), 1.0)],
             Selection::Shrink(spec) => {
                 let shrunk = spec.shrink(iterates, &[], None)?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kernel::{self, Path, Sum, SumBack, with_codes};
 use super::ladder::{self, Climb};
-use super::{Model, Rows, Tape, check_params};
+use super::{Differentiable, Model, Rows, Scorer, Tape, check_params};
 use crate::encode::Features;
 use crate::{Error, Result};
 
@@ -45,11 +45,6 @@ impl Linear {
     /// The model for features like these.
     pub fn new(features: &Features) -> Self {
         Linear { weights: features.weights(), numbers: features.numbers() }
-    }
-
-    /// Whether the features are of the shape that the model was made for.
-    pub(super) fn fits(&self, features: &Features) -> bool {
-        features.weights() == self.weights && features.numbers() == self.numbers
     }
 
     fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
@@ -97,18 +92,24 @@ impl Linear {
     }
 }
 
-impl Model for Linear {
+impl Scorer for Linear {
     fn params(&self) -> usize {
         self.weights + self.numbers + 1
     }
 
-    /// Zeros: the loss of a linear model is convex, so it starts where no weight speaks.
-    fn initial(&self, _seed: u64) -> Vec<f32> {
-        vec![0.0; self.params()]
+    fn fits(&self, features: &Features) -> bool {
+        features.weights() == self.weights && features.numbers() == self.numbers
     }
 
     fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
         self.score_on(Path::best(), theta, rows, tape, scores);
+    }
+}
+
+impl Differentiable for Linear {
+    /// Zeros: the loss of a linear model is convex, so it starts where no weight speaks.
+    fn initial(&self, _seed: u64) -> Vec<f32> {
+        vec![0.0; self.params()]
     }
 
     fn pullback(
@@ -122,6 +123,12 @@ impl Model for Linear {
         self.check(theta, &rows, slopes.len());
         assert_eq!(tape.rows, rows.len(), "the tape of these rows");
         self.pullback_on(Path::best(), rows, tape, slopes, gradient);
+    }
+}
+
+impl Model for Linear {
+    fn differentiable(&self) -> Option<&dyn Differentiable> {
+        Some(self)
     }
 }
 

@@ -13,7 +13,7 @@ use super::kernel::{
     self, Backward, Forward, LANES, Layer, Path, Product, ProductBack, with_codes,
 };
 use super::ladder::{self, Climb};
-use super::{Model, Rows, Tape, check_params};
+use super::{Differentiable, Model, Rows, Scorer, Tape, check_params};
 use crate::encode::Features;
 use crate::random::Stream;
 use crate::{Error, ErrorKind, Result};
@@ -98,11 +98,6 @@ impl Mlp {
         (matrix, bias, output, last[0])
     }
 
-    /// Whether the features are of the shape that the model was made for.
-    pub(super) fn fits(&self, features: &Features) -> bool {
-        features.weights() == self.weights && features.numbers() == self.numbers
-    }
-
     fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
         assert_eq!(theta.len(), self.params(), "parameters of this model");
         assert!(self.fits(rows.features()), "features of this model");
@@ -182,11 +177,21 @@ impl Mlp {
     }
 }
 
-impl Model for Mlp {
+impl Scorer for Mlp {
     fn params(&self) -> usize {
         (self.inputs() + 2) * self.padded() + 1
     }
 
+    fn fits(&self, features: &Features) -> bool {
+        features.weights() == self.weights && features.numbers() == self.numbers
+    }
+
+    fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
+        self.score_on(Path::best(), theta, rows, tape, scores);
+    }
+}
+
+impl Differentiable for Mlp {
     /// Glorot's uniform: within ±√(6 / (inputs + outputs)) of each layer; biases are 0.
     fn initial(&self, seed: u64) -> Vec<f32> {
         let mut stream = Stream::new(seed, "mlp");
@@ -205,10 +210,6 @@ impl Model for Mlp {
         theta
     }
 
-    fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
-        self.score_on(Path::best(), theta, rows, tape, scores);
-    }
-
     fn pullback(
         &self,
         theta: &[f32],
@@ -218,6 +219,12 @@ impl Model for Mlp {
         gradient: &mut [f32],
     ) {
         self.pullback_on(Path::best(), theta, rows, tape, slopes, gradient);
+    }
+}
+
+impl Model for Mlp {
+    fn differentiable(&self) -> Option<&dyn Differentiable> {
+        Some(self)
     }
 }
 

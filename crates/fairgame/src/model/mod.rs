@@ -1,9 +1,10 @@
 //! Models: functions of features that give a row a score, and decide positive where it is above 0.
 //!
 //! A model's parameters θ are one flat slice of f32, so that players, optimizers, checkpoints and files
-//! treat all models alike. A model answers two questions about a block of rows: their scores f(x; θ),
-//! and, for slopes g_r, the gradient Σ_r g_r · ∂f(x_r; θ)/∂θ. It allocates nothing to do so: all space
-//! is in a [`Tape`] that the caller owns and that only ever grows.
+//! treat all models alike. A model says what it can do: give rows their scores f(x; θ) ([`Scorer`]);
+//! take slopes g_r back to the gradient Σ_r g_r · ∂f(x_r; θ)/∂θ ([`Differentiable`]); answer costs with the
+//! θ that decides best under them ([`BestResponse`]). Scores and slopes allocate nothing: all space is in a
+//! [`Tape`] that the caller owns and that only ever grows.
 
 mod kernel;
 mod ladder;
@@ -12,6 +13,9 @@ mod linear;
 mod mlp;
 mod region;
 mod rows;
+
+use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,26 +29,32 @@ use crate::encode::{Encoder, Features};
 use crate::{Error, ErrorKind, Result};
 
 /// A parameterised function from rows to scores.
-pub trait Model: Send + Sync {
+pub trait Scorer: Send + Sync + fmt::Debug {
     /// How many parameters there are.
     fn params(&self) -> usize;
 
-    /// Parameters to start from, the same for the same seed.
-    fn initial(&self, seed: u64) -> Vec<f32>;
+    /// Whether the features are of the shape that the model was made for.
+    fn fits(&self, features: &Features) -> bool;
 
-    /// Writes the score of each row, and leaves on the tape what [`Model::pullback`] needs.
+    /// Writes the score of each row, and leaves on the tape what [`Differentiable::pullback`] needs.
     ///
     /// # Panics
     /// If a slice has the wrong length, or the features are not those the model was made for.
     fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]);
+}
+
+/// A model that takes slopes of scores back to its parameters: Algorithms 2 to 4 and the baseline need this.
+pub trait Differentiable: Scorer {
+    /// Parameters to start from, the same for the same seed.
+    fn initial(&self, seed: u64) -> Vec<f32>;
 
     /// Adds Σ_r slopes_r · ∂f(x_r; θ)/∂θ to `gradient`.
     ///
-    /// The tape is that of [`Model::score`] for the same θ and the same rows: of others, the gradient
+    /// The tape is that of [`Scorer::score`] for the same θ and the same rows: of others, the gradient
     /// would be wrong.
     ///
     /// # Panics
-    /// As [`Model::score`], or if the tape is of another number of rows.
+    /// As [`Scorer::score`], or if the tape is of another number of rows.
     fn pullback(
         &self,
         theta: &[f32],
@@ -57,6 +67,29 @@ pub trait Model: Send + Sync {
     /// Moves θ to parameters that the model allows, near where it was; for most models, all are.
     fn project(&self, theta: &mut [f32]) {
         let _ = theta;
+    }
+}
+
+/// A model that answers costs: the oracle of Algorithm 1 and of the baseline, without slopes.
+pub trait BestResponse: Scorer {
+    /// θ that makes Σ_r costs_r · 1{f(x_r; θ) > 0} small. The same rows and costs give the same θ.
+    ///
+    /// # Errors
+    /// Where the model cannot learn from these rows.
+    fn respond(&self, rows: Rows<'_>, costs: &[f64]) -> Result<Vec<f32>>;
+}
+
+/// A model, and what it can do. Implement this to train a model of your own:
+/// see [`Plan::with_model`](crate::train::Plan::with_model).
+pub trait Model: Scorer {
+    /// Itself, if it takes slopes back.
+    fn differentiable(&self) -> Option<&dyn Differentiable> {
+        None
+    }
+
+    /// Itself, if it answers costs.
+    fn best_response(&self) -> Option<&dyn BestResponse> {
+        None
     }
 }
 
@@ -101,8 +134,8 @@ impl ModelSpec {
     }
 }
 
-/// Any of the models, as they are kept in files.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Any of the models.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnyModel {
     /// A weighted sum.
@@ -111,6 +144,21 @@ pub enum AnyModel {
     Mlp(Mlp),
     /// An ensemble of calibrated lattices.
     Lattice(Lattice),
+    /// A model of the caller's own; it cannot be kept in a file.
+    #[serde(skip)]
+    Own(Arc<dyn Model>),
+}
+
+impl PartialEq for AnyModel {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (AnyModel::Linear(one), AnyModel::Linear(other)) => one == other,
+            (AnyModel::Mlp(one), AnyModel::Mlp(other)) => one == other,
+            (AnyModel::Lattice(one), AnyModel::Lattice(other)) => one == other,
+            (AnyModel::Own(one), AnyModel::Own(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
 }
 
 /// Refuses more parameters than a file or a memory could hold; `None` is beyond counting.
@@ -128,13 +176,8 @@ impl AnyModel {
     ///
     /// To be asked once of what comes from outside, before any row is scored.
     pub fn check(&self, theta: &[f32], features: &Features) -> Result<()> {
-        let fits = match self {
-            AnyModel::Linear(model) => model.fits(features),
-            AnyModel::Mlp(model) => model.fits(features),
-            AnyModel::Lattice(model) => model.fits(features),
-        };
         let wrong = |what: String| Err(Error::new(ErrorKind::Format, what));
-        if !fits {
+        if !self.fits(features) {
             return wrong("the features are not those that the model was made for".to_owned());
         }
         if theta.len() != self.params() {
@@ -147,40 +190,52 @@ impl AnyModel {
         }
     }
 
+    /// What takes slopes back.
+    ///
+    /// # Errors
+    /// If it is a model of the caller's own that does not.
+    pub fn slopes(&self) -> Result<&dyn Differentiable> {
+        self.differentiable().ok_or_else(|| {
+            Error::new(ErrorKind::Settings, "this model has no slopes to descend along")
+                .help("use `discrete`, or `baseline` with an oracle: they ask for best responses")
+        })
+    }
+
+    /// Whether it is the linear model, whose losses are convex in θ under a convex surrogate.
+    pub(crate) fn is_linear(&self) -> bool {
+        matches!(self, AnyModel::Linear(_))
+    }
+
     fn inner(&self) -> &dyn Model {
         match self {
             AnyModel::Linear(model) => model,
             AnyModel::Mlp(model) => model,
             AnyModel::Lattice(model) => model,
+            AnyModel::Own(model) => &**model,
         }
     }
 }
 
-impl Model for AnyModel {
+impl Scorer for AnyModel {
     fn params(&self) -> usize {
         self.inner().params()
     }
 
-    fn initial(&self, seed: u64) -> Vec<f32> {
-        self.inner().initial(seed)
+    fn fits(&self, features: &Features) -> bool {
+        self.inner().fits(features)
     }
 
     fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
         self.inner().score(theta, rows, tape, scores);
     }
+}
 
-    fn pullback(
-        &self,
-        theta: &[f32],
-        rows: Rows<'_>,
-        tape: &mut Tape,
-        slopes: &[f32],
-        gradient: &mut [f32],
-    ) {
-        self.inner().pullback(theta, rows, tape, slopes, gradient);
+impl Model for AnyModel {
+    fn differentiable(&self) -> Option<&dyn Differentiable> {
+        self.inner().differentiable()
     }
 
-    fn project(&self, theta: &mut [f32]) {
-        self.inner().project(theta);
+    fn best_response(&self) -> Option<&dyn BestResponse> {
+        self.inner().best_response()
     }
 }

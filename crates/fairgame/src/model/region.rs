@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Model;
+use super::Differentiable;
 use crate::{Error, ErrorKind, Result};
 
 /// A ball around 0 and a pull towards it.
@@ -30,7 +30,7 @@ impl Region {
     /// Region { radius: Some(1.0), convexity: 0.0 }.shrink(&mut theta);
     /// assert!((theta[0] - 0.6).abs() < 1e-6 && (theta[1] - 0.8).abs() < 1e-6);
     /// ```
-    pub fn project(&self, model: &dyn Model, theta: &mut [f32]) {
+    pub fn project(&self, model: &dyn Differentiable, theta: &mut [f32]) {
         model.project(theta);
         self.shrink(theta);
     }

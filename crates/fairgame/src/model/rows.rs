@@ -62,8 +62,11 @@ impl<'a> Rows<'a> {
     }
 
     /// The place in the features of the row at `index`.
+    ///
+    /// # Panics
+    /// If there is no such row.
     #[inline]
-    pub(super) fn place(&self, index: usize) -> usize {
+    pub fn place(&self, index: usize) -> usize {
         match self.which {
             Which::Range { start, .. } => start + index,
             Which::List(rows) => rows[index] as usize,
@@ -77,8 +80,11 @@ impl<'a> Rows<'a> {
     }
 
     /// The numbers of the row at `index`.
+    ///
+    /// # Panics
+    /// If there is no such row.
     #[inline]
-    pub(super) fn values(&self, index: usize) -> &'a [f32] {
+    pub fn values(&self, index: usize) -> &'a [f32] {
         let (place, numbers) = (self.place(index), self.features.numbers());
         &self.features.values()[place * numbers..(place + 1) * numbers]
     }
@@ -108,6 +114,12 @@ pub struct Tape {
 }
 
 impl Tape {
+    /// Space for a model of one's own, kept from score to pullback: as many numbers as asked for, with what was
+    /// last written to them.
+    pub fn space(&mut self, length: usize) -> &mut [f32] {
+        Tape::fit(&mut self.kept, length)
+    }
+
     /// Makes `space` as long as asked for, without looking at what is in it.
     pub(super) fn fit<T: Copy + Default>(space: &mut Vec<T>, length: usize) -> &mut [T] {
         if space.len() < length {

@@ -2,29 +2,35 @@
 //!
 //! θ ← Π_Θ(θ − η·g), with g the gradient of λ₁·ℓ̃₀ + Σ_i λ_{i+1}·ℓ̃_i + (μ/2)‖θ‖² over a minibatch. The
 //! paper starts from 0; a network of which all weights are 0 never moves, so θ starts where the model says
-//! ([`Model::initial`]), which for a linear model is 0. With Adam the step is Adam's, as in the paper's
+//! ([`Differentiable::initial`]), which for a linear model is 0. With Adam the step is Adam's, as in the paper's
 //! experiments.
 
+use std::sync::Arc;
+
 use super::ModelPlayer;
-use crate::Result;
 use crate::archive::{Arrays, Numbers};
-use crate::batch::Batches;
-use crate::model::{Model, Region};
+use crate::model::{AnyModel, Differentiable, Region, Scorer};
 use crate::optimize::{Memory, Optimizer};
+use crate::random::mix;
 use crate::rate::Multipliers;
-use crate::sample::{Batch, Sample, Work};
+use crate::sample::{Batch, Hypothesis, Sample, Work};
+use crate::{Result, Threads};
 
 /// What a model player has before the first turn, whichever it is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub struct Learner<'a> {
     /// What it learns on.
-    pub train: Sample<'a>,
+    pub train: Arc<dyn Sample + 'a>,
+    /// The family of models.
+    pub model: &'a AnyModel,
+    /// Whether the proxy losses are convex in the scores.
+    pub convex: bool,
     /// Where θ may be, and how it is held back.
     pub region: Region,
     /// Draws the start and the minibatches.
     pub seed: u64,
-    /// How many threads may sum over all rows.
-    pub threads: usize,
+    /// The threads that may sum over all rows.
+    pub threads: Threads,
 }
 
 impl Learner<'_> {
@@ -33,75 +39,81 @@ impl Learner<'_> {
         &self,
         theta: &[f32],
         lambda: &Multipliers,
-        batch: Batch<'_>,
+        batch: Batch,
         work: &mut Work,
         gradient: &mut [f32],
-    ) {
+    ) -> Result<()> {
         gradient.fill(0.0);
-        self.train.gradient(theta, lambda, batch, work, gradient);
+        self.train.gradient(theta, lambda, batch, work, gradient)?;
         self.region.add_gradient(theta, gradient);
+        Ok(())
     }
 
-    pub(super) fn batches(&self, size: usize) -> Batches {
-        Batches::new(self.train.rows(), size, crate::random::mix(self.seed ^ 0x7461_7468))
+    /// The minibatch of a turn.
+    pub(super) fn batch(&self, turn: u64, size: usize) -> Batch {
+        Batch::Turn { seed: mix(self.seed ^ 0x7461_7468), turn, size }
     }
 }
 
 /// Gradient descent, one step a turn.
-#[derive(Debug, Clone)]
 pub struct Descent<'a> {
     learner: Learner<'a>,
+    model: &'a dyn Differentiable,
     optimizer: Optimizer,
-    batches: Batches,
-    theta: Vec<f32>,
+    batch: usize,
+    played: Hypothesis,
     memory: Memory<f32>,
     gradient: Vec<f32>,
-    rows: Vec<u32>,
     work: Work,
 }
 
 impl<'a> Descent<'a> {
     /// Descent on minibatches of that many rows.
-    pub fn new(learner: Learner<'a>, optimizer: Optimizer, batch: usize) -> Self {
-        let model = learner.train.model;
+    ///
+    /// # Errors
+    /// If the model has no slopes.
+    pub fn new(learner: Learner<'a>, optimizer: Optimizer, batch: usize) -> Result<Self> {
+        let model = learner.model.slopes()?;
         let mut theta = model.initial(learner.seed);
         learner.region.project(model, &mut theta);
-        Descent {
-            learner,
+        Ok(Descent {
+            model,
             optimizer,
-            batches: learner.batches(batch),
-            theta,
+            batch,
+            played: Hypothesis::Theta(theta),
             memory: Memory::default(),
-            gradient: vec![0.0; model.params()],
-            rows: Vec::new(),
+            gradient: vec![0.0; learner.model.params()],
             work: Work::default(),
-        }
+            learner,
+        })
     }
 }
 
 impl ModelPlayer for Descent<'_> {
-    fn play(&mut self, _lambda: &Multipliers) -> &[f32] {
-        &self.theta
+    fn play(&mut self, _lambda: &Multipliers) -> Result<&Hypothesis> {
+        Ok(&self.played)
     }
 
-    fn learn(&mut self, lambda: &Multipliers) {
-        self.batches.rows_of(self.memory.steps(), &mut self.rows);
-        let batch = Batch::Rows(&self.rows);
-        self.learner.gradient(&self.theta, lambda, batch, &mut self.work, &mut self.gradient);
-        self.memory.step(&self.optimizer, &mut self.theta, &self.gradient);
-        self.learner.region.project(self.learner.train.model, &mut self.theta);
+    fn learn(&mut self, lambda: &Multipliers) -> Result<()> {
+        let batch = self.learner.batch(self.memory.steps(), self.batch);
+        let Hypothesis::Theta(theta) = &mut self.played;
+        self.learner.gradient(theta, lambda, batch, &mut self.work, &mut self.gradient)?;
+        self.memory.step(&self.optimizer, theta, &self.gradient);
+        self.learner.region.project(self.model, theta);
+        Ok(())
     }
 
     fn save(&self) -> Arrays {
         let mut arrays = Arrays::default();
         self.memory.save(&mut arrays);
-        arrays.put("theta", Numbers::F32(self.theta.clone()));
+        arrays.put("theta", Numbers::F32(self.played.theta().to_vec()));
         arrays
     }
 
     fn load(&mut self, mut arrays: Arrays) -> Result<()> {
-        self.memory = Memory::load(&mut arrays, &self.optimizer, self.theta.len())?;
-        self.theta = arrays.take_f32("theta", self.theta.len())?;
+        let params = self.gradient.len();
+        self.memory = Memory::load(&mut arrays, &self.optimizer, params)?;
+        self.played = Hypothesis::Theta(arrays.take_f32("theta", params)?);
         Ok(())
     }
 }

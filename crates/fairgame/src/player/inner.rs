@@ -12,25 +12,24 @@
 use super::{Learner, ModelPlayer};
 use crate::Result;
 use crate::archive::{Arrays, Numbers};
-use crate::batch::Batches;
-use crate::model::Model;
+use crate::model::{Differentiable, Scorer};
 use crate::rate::Multipliers;
-use crate::sample::{Batch, Work};
+use crate::sample::{Batch, Hypothesis, Work};
 
 /// Steps of 1/(μs) from 0, averaged.
-#[derive(Debug, Clone)]
 pub struct InnerDescent<'a> {
     learner: Learner<'a>,
+    model: &'a dyn Differentiable,
     /// T_θ.
     steps: u64,
-    batches: Option<Batches>,
+    /// Rows in a minibatch, or `None` for all rows.
+    batch: Option<usize>,
     /// How many turns were played.
     turns: u64,
-    theta: Vec<f32>,
+    played: Hypothesis,
     at: Vec<f32>,
     sum: Vec<f64>,
     gradient: Vec<f32>,
-    rows: Vec<u32>,
     work: Work,
 }
 
@@ -38,49 +37,49 @@ impl<'a> InnerDescent<'a> {
     /// So many inner steps a turn, over minibatches of that size or over all rows.
     ///
     /// The learner's region must have a convexity above 0: it is the μ of the steps.
-    pub fn new(learner: Learner<'a>, steps: u64, batch: Option<usize>) -> Self {
-        let params = learner.train.model.params();
-        InnerDescent {
-            learner,
+    ///
+    /// # Errors
+    /// If the model has no slopes.
+    pub fn new(learner: Learner<'a>, steps: u64, batch: Option<usize>) -> Result<Self> {
+        let params = learner.model.params();
+        Ok(InnerDescent {
+            model: learner.model.slopes()?,
             steps: steps.max(1),
-            batches: batch.map(|size| learner.batches(size)),
+            batch,
             turns: 0,
-            theta: vec![0.0; params],
+            played: Hypothesis::Theta(vec![0.0; params]),
             at: vec![0.0; params],
             sum: vec![0.0; params],
             gradient: vec![0.0; params],
-            rows: Vec::new(),
-            work: Work::new(learner.threads),
-        }
+            work: Work::new(&learner.threads),
+            learner,
+        })
     }
 }
 
 impl ModelPlayer for InnerDescent<'_> {
-    fn play(&mut self, lambda: &Multipliers) -> &[f32] {
-        let Learner { train, region, .. } = self.learner;
+    fn play(&mut self, lambda: &Multipliers) -> Result<&Hypothesis> {
+        let region = self.learner.region;
         self.at.fill(0.0);
         self.sum.fill(0.0);
         for step in 1..=self.steps {
             self.sum.iter_mut().zip(&self.at).for_each(|(sum, at)| *sum += f64::from(*at));
-            let batch = match &self.batches {
-                None => Batch::All,
-                Some(batches) => {
-                    batches.rows_of(self.turns * self.steps + step - 1, &mut self.rows);
-                    Batch::Rows(&self.rows)
-                }
-            };
-            self.learner.gradient(&self.at, lambda, batch, &mut self.work, &mut self.gradient);
+            let turn = self.turns * self.steps + step - 1;
+            let batch = self.batch.map_or(Batch::All, |size| self.learner.batch(turn, size));
+            self.learner.gradient(&self.at, lambda, batch, &mut self.work, &mut self.gradient)?;
             let by = (1.0 / (region.convexity * step as f64)) as f32;
             self.at.iter_mut().zip(&self.gradient).for_each(|(at, slope)| *at -= by * slope);
-            region.project(train.model, &mut self.at);
+            region.project(self.model, &mut self.at);
         }
         let share = 1.0 / self.steps as f64;
-        self.theta.iter_mut().zip(&self.sum).for_each(|(theta, sum)| *theta = (sum * share) as f32);
-        &self.theta
+        let Hypothesis::Theta(theta) = &mut self.played;
+        theta.iter_mut().zip(&self.sum).for_each(|(theta, sum)| *theta = (sum * share) as f32);
+        Ok(&self.played)
     }
 
-    fn learn(&mut self, _lambda: &Multipliers) {
+    fn learn(&mut self, _lambda: &Multipliers) -> Result<()> {
         self.turns += 1;
+        Ok(())
     }
 
     fn save(&self) -> Arrays {

@@ -28,6 +28,7 @@ mod swap_regret;
 use crate::Result;
 use crate::archive::Arrays;
 use crate::rate::Multipliers;
+use crate::sample::Hypothesis;
 
 pub use ascent::Ascent;
 pub use covering::Covering;
@@ -38,11 +39,11 @@ pub use swap_regret::{Start, SwapRegret, SwapRegretSpec};
 
 /// The player that chooses the model.
 pub trait ModelPlayer: Send {
-    /// θ of this turn, where λ is what the other player plays.
-    fn play(&mut self, lambda: &Multipliers) -> &[f32];
+    /// What is played this turn, where λ is what the other player plays.
+    fn play(&mut self, lambda: &Multipliers) -> Result<&Hypothesis>;
 
     /// Learns from λ for the next turn.
-    fn learn(&mut self, lambda: &Multipliers);
+    fn learn(&mut self, lambda: &Multipliers) -> Result<()>;
 
     /// What the next turns depend on.
     fn save(&self) -> Arrays;

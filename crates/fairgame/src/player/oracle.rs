@@ -15,7 +15,7 @@
 //!
 //! The steps end where that is at most the ρ asked for. Elsewhere (a network, a lattice, a surrogate that
 //! is not convex) the answer is what a fixed number of full-batch steps of an optimizer give: still
-//! deterministic, but with no ρ to state.
+//! deterministic, but with no ρ to state. A model that answers costs itself is asked for its best response.
 //!
 //! With a [`Covering`], λ is first rounded to the nearest centre, and each centre is answered once; there
 //! are then never more models than centres.
@@ -27,10 +27,10 @@ use serde::{Deserialize, Serialize};
 use super::covering::Centre;
 use super::{Covering, Learner, ModelPlayer};
 use crate::archive::{Arrays, Numbers};
-use crate::model::{AnyModel, Model};
+use crate::model::Scorer;
 use crate::optimize::{Memory, Optimizer};
-use crate::rate::{LossValues, Multipliers, Side, Surrogate};
-use crate::sample::{Batch, Work};
+use crate::rate::{LossValues, Multipliers, Side};
+use crate::sample::{Batch, Hypothesis, Work};
 use crate::{Error, ErrorKind, Result};
 
 /// How well an oracle answers.
@@ -64,16 +64,18 @@ impl OracleSpec {
     }
 }
 
+/// An answer, and how far it is above the best where that can be told.
+type Answer = (Hypothesis, Option<f64>);
+
 /// A deterministic, approximate minimiser.
-#[derive(Debug, Clone)]
 pub struct Oracle<'a> {
     learner: Learner<'a>,
     spec: OracleSpec,
     covering: Option<Covering>,
     /// The answers so far, by centre.
-    memo: BTreeMap<Centre, (Vec<f32>, Option<f64>)>,
+    memo: BTreeMap<Centre, Answer>,
     /// The answer where nothing is rounded.
-    theta: Vec<f32>,
+    played: Hypothesis,
     /// The largest ρ of an answer so far; `None` once one could not be told.
     rho: Option<f64>,
     work: Work,
@@ -83,58 +85,66 @@ impl<'a> Oracle<'a> {
     /// An oracle that answers each λ, or each centre of a covering.
     pub fn new(learner: Learner<'a>, spec: OracleSpec, covering: Option<Covering>) -> Self {
         Oracle {
-            learner,
             spec,
             covering,
             memo: BTreeMap::new(),
-            theta: Vec::new(),
+            played: Hypothesis::Theta(Vec::new()),
             rho: Some(0.0).filter(|_| is_convex(&learner)),
-            work: Work::new(learner.threads),
+            work: Work::new(&learner.threads),
+            learner,
         }
     }
 
     /// A near-best θ for λ, and how near where that can be told.
-    fn answer(&mut self, lambda: &Multipliers) -> (Vec<f32>, Option<f64>) {
-        if is_convex(&self.learner) {
-            let (theta, rho) = self.certified(lambda);
-            return (theta, Some(rho));
+    fn answer(&mut self, lambda: &Multipliers) -> Result<Answer> {
+        if let Some(best) = self.learner.train.best_response(lambda, &mut self.work)? {
+            return Ok((best, None));
         }
-        let Learner { train, region, seed, .. } = self.learner;
-        let mut theta = train.model.initial(seed);
+        if is_convex(&self.learner) {
+            let (theta, rho) = self.certified(lambda)?;
+            return Ok((Hypothesis::Theta(theta), Some(rho)));
+        }
+        let Learner { region, seed, .. } = self.learner;
+        let model = self.learner.model.slopes()?;
+        let mut theta = model.initial(seed);
         let (mut memory, mut gradient) = (Memory::default(), vec![0.0; theta.len()]);
         for _ in 0..self.spec.steps {
-            self.learner.gradient(&theta, lambda, Batch::All, &mut self.work, &mut gradient);
+            self.learner.gradient(&theta, lambda, Batch::All, &mut self.work, &mut gradient)?;
             memory.step(&self.spec.optimizer, &mut theta, &gradient);
-            region.project(train.model, &mut theta);
+            region.project(model, &mut theta);
         }
-        (theta, None)
+        Ok((Hypothesis::Theta(theta), None))
     }
 
-    fn certified(&mut self, lambda: &Multipliers) -> (Vec<f32>, f64) {
-        let Learner { train, region, .. } = self.learner;
-        let (mu, params) = (region.convexity, train.model.params());
-        let (mut at, mut gradient) = (vec![0.0_f32; params], vec![0.0_f32; params]);
+    fn certified(&mut self, lambda: &Multipliers) -> Result<(Vec<f32>, f64)> {
+        let region = self.learner.region;
+        let model = self.learner.model.slopes()?;
+        let (mu, params) = (region.convexity, self.learner.model.params());
+        let (mut at, mut gradient) =
+            (Hypothesis::Theta(vec![0.0_f32; params]), vec![0.0_f32; params]);
         // Sums over steps, each times its number: of θ_s, of g_s, and of the bounds' constant parts.
         let (mut sum, mut slopes) = (vec![0.0_f64; params], vec![0.0_f64; params]);
         let (mut below, mut total) = (0.0, 0.0);
-        let mut theta = vec![0.0_f32; params];
+        let mut mean = Hypothesis::Theta(vec![0.0_f32; params]);
         let mut rho = f64::INFINITY;
         for step in 1..=self.spec.steps {
             let weight = step as f64;
-            let value = self.value(&at, lambda);
-            self.learner.gradient(&at, lambda, Batch::All, &mut self.work, &mut gradient);
+            let value = self.value(&at, lambda)?;
+            let Hypothesis::Theta(theta) = &mut at;
+            self.learner.gradient(theta, lambda, Batch::All, &mut self.work, &mut gradient)?;
             let dot = |a: &[f32], b: &[f32]| -> f64 {
                 a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
             };
-            below += weight * (value - dot(&gradient, &at) + mu / 2.0 * dot(&at, &at));
+            below += weight * (value - dot(&gradient, theta) + mu / 2.0 * dot(theta, theta));
             total += weight;
-            for (k, (&at, &slope)) in at.iter().zip(&gradient).enumerate() {
+            for (k, (&at, &slope)) in theta.iter().zip(&gradient).enumerate() {
                 sum[k] += weight * f64::from(at);
                 slopes[k] += weight * f64::from(slope);
             }
             // What the certificate costs is a pass over the rows: so not after every step.
             if step.is_power_of_two() || step % 64 == 0 || step == self.spec.steps {
-                theta.iter_mut().zip(&sum).for_each(|(theta, sum)| *theta = (sum / total) as f32);
+                let Hypothesis::Theta(means) = &mut mean;
+                means.iter_mut().zip(&sum).for_each(|(mean, sum)| *mean = (sum / total) as f32);
                 let off = slopes.iter().zip(&sum).map(|(slope, sum)| (slope - mu * sum) / total);
                 let square: f64 = off.map(|off| off * off).sum();
                 let most = match region.radius {
@@ -143,53 +153,54 @@ impl<'a> Oracle<'a> {
                     }
                     _ => square / (2.0 * mu),
                 };
-                rho = self.value(&theta, lambda) - below / total + most;
+                rho = self.value(&mean, lambda)? - below / total + most;
                 if rho <= self.spec.rho {
                     break;
                 }
             }
             let by = (2.0 / (mu * (weight + 1.0))) as f32;
-            at.iter_mut().zip(&gradient).for_each(|(at, slope)| *at -= by * slope);
-            region.project(train.model, &mut at);
+            theta.iter_mut().zip(&gradient).for_each(|(at, slope)| *at -= by * slope);
+            region.project(model, theta);
         }
+        let Hypothesis::Theta(theta) = mean;
         // Below 0 is rounding; what is no number is no certificate.
-        (theta, if rho.is_nan() { f64::INFINITY } else { rho.max(0.0) })
+        Ok((theta, if rho.is_nan() { f64::INFINITY } else { rho.max(0.0) }))
     }
 
-    /// The Lagrangian at θ, over all rows.
-    fn value(&mut self, theta: &[f32], lambda: &Multipliers) -> f64 {
+    /// The Lagrangian, over all rows.
+    fn value(&mut self, by: &Hypothesis, lambda: &Multipliers) -> Result<f64> {
         let mut values = LossValues::default();
-        let Learner { train, region, .. } = self.learner;
-        train.measure(theta, Batch::All, Side::Proxy, &mut self.work, &mut values);
-        values.weighted(lambda) + region.penalty(theta)
+        let Learner { train, region, .. } = &self.learner;
+        train.measure(by, Batch::All, Side::Proxy, &mut self.work, &mut values)?;
+        Ok(values.weighted(lambda) + region.penalty(by.theta()))
     }
 }
 
 /// Whether the Lagrangian is strongly convex in θ, so that a ρ can be told.
-fn is_convex(Learner { train, region, .. }: &Learner<'_>) -> bool {
-    region.convexity > 0.0
-        && matches!(train.model, AnyModel::Linear(_))
-        && matches!(train.surrogate, Surrogate::Hinge | Surrogate::Logistic)
+fn is_convex(learner: &Learner<'_>) -> bool {
+    learner.region.convexity > 0.0 && learner.model.is_linear() && learner.convex
 }
 
 impl ModelPlayer for Oracle<'_> {
-    fn play(&mut self, lambda: &Multipliers) -> &[f32] {
+    fn play(&mut self, lambda: &Multipliers) -> Result<&Hypothesis> {
         let Some(covering) = &self.covering else {
-            let (theta, rho) = self.answer(lambda);
+            let (answer, rho) = self.answer(lambda)?;
             self.rho = self.rho.zip(rho).map(|(most, rho)| most.max(rho));
-            self.theta = theta;
-            return &self.theta;
+            self.played = answer;
+            return Ok(&self.played);
         };
         let (centre, rounded) = covering.nearest(lambda);
         if !self.memo.contains_key(&centre) {
-            let answer = self.answer(&rounded);
+            let answer = self.answer(&rounded)?;
             self.rho = self.rho.zip(answer.1).map(|(most, rho)| most.max(rho));
             self.memo.insert(centre.clone(), answer);
         }
-        &self.memo[&centre].0
+        Ok(&self.memo[&centre].0)
     }
 
-    fn learn(&mut self, _lambda: &Multipliers) {}
+    fn learn(&mut self, _lambda: &Multipliers) -> Result<()> {
+        Ok(())
+    }
 
     /// No answers: they are a function of λ, and found again where they are needed.
     fn save(&self) -> Arrays {

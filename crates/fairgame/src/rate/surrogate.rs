@@ -66,6 +66,11 @@ impl Surrogate {
         }
     }
 
+    /// Whether h is convex.
+    pub fn is_convex(self) -> bool {
+        matches!(self, Surrogate::Hinge | Surrogate::Logistic)
+    }
+
     /// h'(f); at a kink, the slope on its right.
     #[inline]
     pub fn slope(self, score: f32) -> f32 {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Datasets, Spec, error_rate, linear, named, one_step};
+use super::spec::{error_rate, linear, one_step};
+use super::{Datasets, Spec, named};
 use crate::algorithm::Algorithm;
 use crate::classifier::{Dataset, Epsilon, Margin, Selection, ShrinkSpec};
 use crate::encode::EncoderSpec;

@@ -4,11 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::warning::few_rows;
-use super::{Data, GameSummary, Trained, Warning};
+use super::{GameSummary, Trained};
 use crate::classifier::{Classifier, Dataset};
-use crate::evaluate::{Decisions, Evaluation, evaluate};
-use crate::rate::{Side, Weighted};
+use crate::evaluate::Evaluation;
+use crate::rate::Side;
 use crate::{Error, ErrorKind, Result};
 
 /// How a classifier was trained, and how it did.
@@ -67,63 +66,36 @@ pub struct RecordedPart {
     pub evaluation: Evaluation,
 }
 
-impl Trained {
-    /// What the classifier comes to on the rows that it was made from: those of `train`, and as `val` those that the
-    /// constraints were enforced on, with cross-fitting the same rows again, each by models that have not learnt from it.
-    pub fn judge(
-        &self,
-        data: &Data<'_>,
-        confidence: f64,
-    ) -> Result<Vec<(&'static str, Evaluation)>> {
-        let on =
-            |rows: Weighted<'_>| self.classifier.evaluate(rows.table, rows.weights, confidence);
-        let mut parts = vec![("train", on(data.train)?)];
-        if let Some(chances) = &self.out_of_fold {
-            let Weighted { table, weights } = data.train;
-            let decisions = Decisions::Probabilities(chances);
-            let bound = self.classifier.bound();
-            parts.push(("val", evaluate(bound, table, weights, decisions, confidence)?));
-        } else if let Some(val) = data.val {
-            parts.push(("val", on(val)?));
-        }
-        Ok(parts)
-    }
-
-    /// The record of a training, with what the classifier came to on parts of the data; the rates that these
-    /// hardly say are added to the warnings.
-    pub fn record(&mut self, parts: Vec<RecordedPart>) -> Record {
-        self.warnings.retain(|warning| !matches!(warning, Warning::FewRows { .. }));
-        let of = |name: &str| parts.iter().find(|part| part.part == name);
-        if let Some(enforced) = of("val").or_else(|| of("train")) {
-            self.warnings.extend(few_rows(&enforced.evaluation));
-        }
+impl Record {
+    /// The record of a training.
+    pub(super) fn of(trained: &Trained) -> Self {
         let known = |number: f64| Some(number).filter(|number| number.is_finite());
         let model = |model: usize| {
-            let iterate = &self.iterates.models[model];
+            let iterate = &trained.iterates.models[model];
             let (train, val) = (&iterate.train.exact, &iterate.val.exact);
             RecordedModel { objective: train.objective, worst: known(val.worst()) }
         };
-        let moments = self.iterates.moments.iter().map(|moment| RecordedMoment {
-            game: self.iterates.models[moment.theta].game,
+        let moments = trained.iterates.moments.iter().map(|moment| RecordedMoment {
+            game: trained.iterates.models[moment.model].game,
             turn: moment.turn,
             lambda: std::iter::once(moment.lambda.objective)
                 .chain(moment.lambda.constraints.iter().copied())
                 .collect(),
-            model: model(moment.theta),
+            model: model(moment.model),
         });
-        let weights = &self.selected.weights;
-        let mixed = |dataset| self.iterates.mixed(weights, dataset, Side::Exact);
+        let weights = &trained.selected.weights;
+        let mixed = |dataset| trained.iterates.mixed(weights, dataset, Side::Exact);
         Record {
-            turns: self.turns,
-            games: self.games.clone(),
+            turns: trained.turns,
+            games: trained.games.clone(),
             moments: moments.collect(),
             members: weights.iter().map(|&(place, _)| model(place)).collect(),
             mixture: RecordedModel {
                 objective: mixed(Dataset::Train).objective,
                 worst: known(mixed(Dataset::Val).worst()),
             },
-            parts,
-            warnings: self.warnings.iter().map(ToString::to_string).collect(),
+            parts: trained.parts.clone(),
+            warnings: trained.warnings.iter().map(ToString::to_string).collect(),
         }
     }
 }

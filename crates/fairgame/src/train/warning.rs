@@ -231,7 +231,7 @@ pub(super) fn warnings(
             }
         }
         // One game stands for all: between two of them, multipliers begin anew.
-        let first = || iterates.moments.iter().filter(|one| iterates.models[one.theta].game == 0);
+        let first = || iterates.moments.iter().filter(|one| iterates.models[one.model].game == 0);
         let ends = first().next().zip(first().next_back());
         if let Some((first, last)) = ends {
             let pairs = first.lambda.constraints.iter().zip(&last.lambda.constraints);

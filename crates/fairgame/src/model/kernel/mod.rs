@@ -5,8 +5,8 @@
 //! machine; which of them runs is decided at run time. The matrix product is here too, because one that
 //! is not ours allocates, and adds up in an order of its own.
 //!
-//! This module and [`crate::wide`] are the only ones with unsafe code: to use AVX2 after asking whether
-//! the machine has it (`vector.rs` and [`run`]), and to fetch ahead. The loops themselves have none.
+//! This module and [`crate::wide`] are the only ones with unsafe code: AVX2's own functions, which only a
+//! token that detection makes can reach, and prefetching. The loops themselves have none.
 
 mod network;
 mod product;
@@ -14,7 +14,7 @@ mod sum;
 mod vector;
 
 use super::rows::Rows;
-use crate::wide::prefetch;
+use crate::wide::{Avx2, prefetch};
 
 pub(super) use network::{Backward, Forward, Layer};
 pub(super) use product::{Product, ProductBack};
@@ -50,19 +50,14 @@ impl Code for u32 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Path {
     Portable,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
+    Wide(Avx2),
 }
 
 impl Path {
     /// The fastest that this machine has.
     #[inline]
     pub(super) fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            return Path::Avx2;
-        }
-        Path::Portable
+        Avx2::detect().map_or(Path::Portable, Path::Wide)
     }
 }
 
@@ -72,13 +67,13 @@ pub(super) trait Kernel {
 }
 
 /// Runs a loop on the path that is asked for.
-#[allow(unsafe_code, reason = "AVX2 after asking for it")]
+#[allow(unsafe_code, reason = "AVX2 after detection")]
 pub(super) fn run(path: Path, kernel: impl Kernel) {
     match path {
-        Path::Portable => kernel.run::<[f32; LANES]>(),
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Path::Avx2` is only made where the machine has AVX2.
-        Path::Avx2 => unsafe { run_avx2(kernel) },
+        // SAFETY: only detection makes the token, so the machine has AVX2.
+        Path::Wide(_) => unsafe { run_avx2(kernel) },
+        _ => kernel.run::<[f32; LANES]>(),
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! and f = mean of the lattices + bias. A seeded assignment deals the inputs to the lattices so that
 //! each is in at least one. A function is monotone in an input where its calibrator is ordered and each
-//! lattice's values are ordered along it; [`Model::project`] keeps both.
+//! lattice's values are ordered along it; [`Differentiable::project`] keeps both.
 //!
 //! θ holds the calibrators' values input by input, then the corners lattice by lattice, then the bias.
 
@@ -26,7 +26,7 @@ use interpolate::{MOST, isotonic, order};
 use pass::{Backward, Forward};
 
 use super::kernel::{LANES, Path, run, with_codes};
-use super::{Model, Rows, Tape, check_params};
+use super::{Differentiable, Model, Rows, Scorer, Tape, check_params};
 use crate::encode::{Encoder, Features, Input as Encoded};
 use crate::random::Stream;
 use crate::table::{no_such_column, quantile};
@@ -220,12 +220,6 @@ impl Lattice {
         Lattice::try_from(Description { weights, slots, numbers, inputs, lattices })
     }
 
-    /// Whether the features are of the shape that the model was made for.
-    pub(super) fn fits(&self, features: &Features) -> bool {
-        let Description { weights, slots, numbers, .. } = self.description;
-        (features.weights(), features.slots(), features.numbers()) == (weights, slots, numbers)
-    }
-
     /// How many numbers are kept of rows: one for each input, of full groups of eight rows.
     fn space(&self, rows: usize) -> usize {
         rows.next_multiple_of(LANES) * self.description.inputs.len()
@@ -338,11 +332,22 @@ fn deal(inputs: usize, spec: &LatticeSpec) -> Vec<Vec<usize>> {
     lattices
 }
 
-impl Model for Lattice {
+impl Scorer for Lattice {
     fn params(&self) -> usize {
         self.params
     }
 
+    fn fits(&self, features: &Features) -> bool {
+        let Description { weights, slots, numbers, .. } = self.description;
+        (features.weights(), features.slots(), features.numbers()) == (weights, slots, numbers)
+    }
+
+    fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
+        self.score_on(Path::best(), theta, rows, tape, scores);
+    }
+}
+
+impl Differentiable for Lattice {
     /// Calibrators of numbers rise (or fall) evenly, codes lie at random around the middle, and each
     /// lattice is the average of its inputs, scaled to −1..1: monotone in all.
     fn initial(&self, seed: u64) -> Vec<f32> {
@@ -374,10 +379,6 @@ impl Model for Lattice {
             }
         }
         theta
-    }
-
-    fn score(&self, theta: &[f32], rows: Rows<'_>, tape: &mut Tape, scores: &mut [f32]) {
-        self.score_on(Path::best(), theta, rows, tape, scores);
     }
 
     fn pullback(
@@ -419,6 +420,12 @@ impl Model for Lattice {
             }
             order(&mut theta[start..start + (1 << lattice.len())], &bits[..count]);
         }
+    }
+}
+
+impl Model for Lattice {
+    fn differentiable(&self) -> Option<&dyn Differentiable> {
+        Some(self)
     }
 }
 

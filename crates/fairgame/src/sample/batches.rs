@@ -11,7 +11,7 @@ use crate::random::mix;
 
 /// The batches of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Batches {
+pub(super) struct Batches {
     rows: u64,
     size: usize,
     seed: u64,
@@ -32,21 +32,9 @@ type Keys = [(u64, u64); ROUNDS];
 impl Batches {
     /// Batches of `size` rows out of `rows`; never more than all, and never none unless there are none.
     ///
-    /// ```
-    /// use fairgame::batch::Batches;
-    /// let batches = Batches::new(10, 5, 7);
-    /// let (mut first, mut second) = (Vec::new(), Vec::new());
-    /// batches.rows_of(0, &mut first);
-    /// batches.rows_of(1, &mut second);
-    /// // Two batches of five are an epoch of ten: every row once.
-    /// let mut all = [first, second].concat();
-    /// all.sort_unstable();
-    /// assert_eq!(all, (0..10).collect::<Vec<u32>>());
-    /// ```
-    ///
     /// # Panics
     /// If there are more than 2³² rows.
-    pub fn new(rows: usize, size: usize, seed: u64) -> Self {
+    pub(super) fn new(rows: usize, size: usize, seed: u64) -> Self {
         assert!(rows <= u32::MAX as usize, "rows are counted in 32 bits");
         let bits = u64::BITS - (rows.max(2) as u64 - 1).leading_zeros();
         let (rows, size) = (rows as u64, size.clamp(usize::from(rows > 0), rows.max(1)));
@@ -55,13 +43,8 @@ impl Batches {
         Batches { rows, size, seed, upper: bits / 2, lower: bits.div_ceil(2) }
     }
 
-    /// How many rows a batch has.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// Writes the rows of a turn's batch.
-    pub fn rows_of(&self, turn: u64, into: &mut Vec<u32>) {
+    pub(super) fn rows_of(&self, turn: u64, into: &mut Vec<u32>) {
         into.clear();
         if self.rows == 0 {
             return;
@@ -141,7 +124,7 @@ mod tests {
                 let batches = Batches::new(rows, size, 5);
                 let mut stream: Vec<u32> = Vec::new();
                 let mut batch = Vec::new();
-                let turns = 3 * rows.div_ceil(batches.size());
+                let turns = 3 * rows.div_ceil(size.min(rows));
                 for turn in 0..turns as u64 {
                     batches.rows_of(turn, &mut batch);
                     assert_eq!(batch.len(), size.min(rows));

@@ -1,0 +1,279 @@
+//! `fairgame train`: data and a policy in, a classifier out.
+
+mod render;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fairgame::algorithm::Algorithm;
+use fairgame::classifier::Classifier;
+use fairgame::train::{Checkpoints, Data, Outcome, Shape, Sheet, Spec};
+use fairgame::{Error, ErrorKind, Result, Threads};
+
+use crate::output;
+use crate::policy::{self, PolicyArguments};
+use crate::progress::Progress;
+use crate::read::ReadArguments;
+use crate::report;
+use crate::verdict::Verdict;
+pub(crate) use render::worst_value;
+use render::{Rendered, holds};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  fairgame train people.csv --label 'hired == \"yes\"' --constraint 'recall() >= 0.9' -o model.safetensors
+  fairgame train @adult --policy @adult --model mlp --test @adult/test -o adult.safetensors
+  fairgame train people.csv --policy policy.toml --checkpoint run/ --resume
+  fairgame train people.csv --policy policy.toml --turns 20000 --print-policy > complete.toml
+
+Exit codes: 0 the constraints are met on the data they were enforced on, 1 they are not, 2 bad usage or
+data, 130 stopped by Ctrl-C (the model is made of what was kept until then, if every fold has a model).";
+
+#[derive(Args)]
+pub(crate) struct Train {
+    #[command(flatten)]
+    read: ReadArguments,
+
+    #[command(flatten)]
+    policy: PolicyArguments,
+
+    #[command(flatten)]
+    split: SplitArguments,
+
+    /// Where the model is written
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Where a report is written, as one HTML page
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Print the complete policy that would run, and do not train
+    #[arg(long)]
+    print_policy: bool,
+
+    /// Save the game to this folder every so often
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+
+    /// How many turns apart [default: a fiftieth of all]
+    #[arg(long, value_name = "N", requires = "checkpoint")]
+    checkpoint_every: Option<u64>,
+
+    /// Go on from what --checkpoint saved, if it saved anything
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+
+    /// How many threads to use [default: all]; the result does not depend on it
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Say nothing but the result
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Which rows are whose")]
+struct SplitArguments {
+    /// Rows that constraints are enforced on, from files of their own (repeatable)
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["val_fraction", "one_dataset"])]
+    validation: Vec<String>,
+
+    /// Cross-fit in so many folds, each of which judges models that learnt from the others
+    #[arg(long, value_name = "N", conflicts_with_all = ["validation", "val_fraction", "one_dataset"])]
+    folds: Option<u32>,
+
+    /// Enforce constraints on this share of DATA, and learn from the rest
+    #[arg(long, value_name = "X", allow_negative_numbers = true, conflicts_with = "one_dataset")]
+    val_fraction: Option<f64>,
+
+    /// Enforce the constraints on the rows that the model learns from
+    #[arg(long)]
+    one_dataset: bool,
+
+    /// Rows to test on, from files of their own (repeatable)
+    #[arg(long, value_name = "DATA", conflicts_with = "test_fraction")]
+    test: Vec<String>,
+
+    /// The share of DATA to test on
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    test_fraction: Option<f64>,
+}
+
+pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
+    let spec = arguments.spec()?;
+    if arguments.print_policy {
+        let validation = !arguments.split.validation.is_empty();
+        let test = !arguments.split.test.is_empty();
+        let plan = spec.plan(&Shape { validation, test, ..Shape::default() })?;
+        output::print(&policy::printed(plan.spec())?)?;
+        return Ok(Verdict::Met);
+    }
+    arguments.check_files()?;
+    let data = arguments.data(&spec)?;
+    let threads = arguments.threads.map_or_else(Threads::all, Threads::new);
+    let checkpoints = arguments.checkpoints();
+    let plan = spec.plan(&data.shape())?.with_threads(threads).with_checkpoints(checkpoints);
+    let mut progress = Progress::new(arguments.quiet, arguments.json);
+    let outcome = plan.run(data, &mut progress);
+    let seconds = progress.finish();
+    let trained = match outcome? {
+        Outcome::Trained(trained) => trained,
+        Outcome::Stopped { games } => {
+            output::warning(match (games, &arguments.checkpoint) {
+                (1, None) => "stopped before any model was kept: there is no result",
+                (_, None) => "stopped before every fold had a model: there is no result",
+                (_, Some(_)) => "stopped before every fold had a model; --resume goes on from here",
+            });
+            return Ok(Verdict::Interrupted);
+        }
+    };
+    if let Some(path) = &arguments.output {
+        save(&trained.classifier, path)?;
+    }
+    let reported = arguments.report.as_ref().map_or(Ok(()), |path| {
+        let name = arguments.output.as_deref().and_then(Path::file_stem);
+        let name = name.map_or("model".into(), |name| name.to_string_lossy());
+        report::write(&[(name.into_owned(), trained.classifier.clone())], path)
+    });
+    let result = Rendered {
+        trained: &trained,
+        seconds,
+        model: arguments.output.as_deref(),
+        report: arguments.report.as_deref().filter(|_| reported.is_ok()),
+    };
+    output::print(&if arguments.json { result.json()? } else { result.text() })?;
+    // The result is there, whatever became of the page.
+    reported?;
+    Ok(match trained.enforced().is_none_or(holds) {
+        _ if trained.was_stopped() => Verdict::Interrupted,
+        true => Verdict::Met,
+        false => Verdict::Violated,
+    })
+}
+
+impl Train {
+    fn spec(&self) -> Result<Spec> {
+        let mut more: Vec<(&str, toml::Value)> = Vec::new();
+        let split = &self.split;
+        if split.one_dataset {
+            more.push(("datasets", "one".into()));
+        }
+        let nested = |name: &str, key: &str, value: toml::Value| {
+            let inner = toml::Table::from_iter([(key.to_owned(), value)]);
+            toml::Table::from_iter([(name.to_owned(), inner.into())]).into()
+        };
+        if let Some(folds) = split.folds {
+            more.push(("datasets", nested("cross", "folds", i64::from(folds).into())));
+        }
+        if let Some(fraction) = split.val_fraction {
+            more.push(("datasets", nested("two", "val_fraction", fraction.into())));
+        }
+        if let Some(fraction) = split.test_fraction {
+            more.push(("test_fraction", fraction.into()));
+        }
+        let mut spec = self.policy.spec(&more)?;
+        let cross_fits =
+            matches!(spec.algorithm, Algorithm::Practical(_) | Algorithm::Lagrangian(_));
+        if split.folds.is_some() && !cross_fits {
+            let message = format!("--folds is not for the algorithm {}", spec.algorithm.name());
+            return Err(
+                Error::new(ErrorKind::Settings, message).help("it is for practical and lagrangian")
+            );
+        }
+        // A model remembers them, and reads the rows it is to decide as it read those it learnt from.
+        spec.missing = self.read.format.missing(&spec.missing);
+        Ok(spec)
+    }
+
+    /// Refuses to write over what is read, and to write where nothing can be.
+    fn check_files(&self) -> Result<()> {
+        let outputs = || self.output.iter().chain(&self.report).map(PathBuf::as_path);
+        let split = &self.split;
+        let data = self.read.data.iter().chain(&split.validation).chain(&split.test);
+        if data.clone().filter(|name| *name == "-").count() > 1 {
+            let message = "standard input is to be read more than once";
+            return Err(
+                Error::new(ErrorKind::Settings, message).help("write one of the tables to a file")
+            );
+        }
+        let inputs = data.map(Path::new).chain(self.policy.file());
+        output::check_distinct(inputs, outputs())?;
+        outputs().try_for_each(check_writable)
+    }
+
+    /// Reads the data.
+    fn data(&self, spec: &Spec) -> Result<Data<'static>> {
+        let train = self.read.read(&spec.missing)?;
+        let read = |data: &[String]| -> Result<Option<Sheet<'static>>> {
+            if data.is_empty() {
+                return Ok(None);
+            }
+            let table = self.read.read_like(data, &train, &spec.missing)?;
+            Ok(Some(Sheet::owned(table, data.join(", "))))
+        };
+        let (val, test) = (read(&self.split.validation)?, read(&self.split.test)?);
+        let train = Sheet::owned(train, self.read.data.join(", "));
+        Ok(Data::from(train).with_val(val).with_test(test))
+    }
+
+    /// Where the games are saved.
+    fn checkpoints(&self) -> Option<Checkpoints> {
+        let folder = self.checkpoint.clone()?;
+        let (every, resume) = (self.checkpoint_every, self.resume);
+        let checkpoints = Checkpoints { folder, every, resume };
+        if resume && !self.quiet && checkpoints.any() {
+            output::notice(format!("going on from what is in {}", checkpoints.folder.display()));
+        }
+        Some(checkpoints)
+    }
+}
+
+/// Refuses a place that no file can be written to, before a long training rather than after.
+fn check_writable(path: &Path) -> Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let wrong = |message: &str| {
+        Err(Error::new(ErrorKind::Io, message.to_owned())
+            .help("give a file in a folder that exists and may be written to")
+            .at(path.display()))
+    };
+    if path.is_dir() {
+        return wrong("a file is to be written, and this is a folder");
+    }
+    if path.exists() && !path.is_file() {
+        return Ok(()); // A device or a pipe: what it takes shows when it is written to.
+    }
+    if !folder.is_dir() {
+        return wrong("the file cannot be written: its folder does not exist");
+    }
+    let probe = folder.join(format!(".fairgame-{}.partial", std::process::id()));
+    if let Err(error) = std::fs::File::create(&probe) {
+        return wrong(&format!("the file cannot be written: {error}"));
+    }
+    // What cannot be removed is empty, and says by its name that it is nothing.
+    let _ = std::fs::remove_file(&probe);
+    Ok(())
+}
+
+/// Saves a model; if its place cannot take it any more, where temporary files are, so that no training is lost.
+fn save(classifier: &Classifier, path: &Path) -> Result<()> {
+    classifier.save(path).map_err(|error| {
+        let name = format!("fairgame-rescued-{}.safetensors", std::process::id());
+        let rescue = std::env::temp_dir().join(name);
+        match classifier.save(&rescue) {
+            Ok(()) => error.help(format!(
+                "the model is not lost, it is in {}: move it once there is room",
+                rescue.display()
+            )),
+            Err(_) => error,
+        }
+    })
+}

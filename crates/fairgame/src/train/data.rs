@@ -1,0 +1,206 @@
+//! The rows of a training: whose they are, and how much each counts.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Shape, Spec};
+use crate::encode::Encoder;
+use crate::rate::{Bound, Weighted};
+use crate::table::{Table, Values, split};
+use crate::{Error, ErrorKind, Result};
+
+/// How many datasets the players have, and where the second comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Datasets {
+    /// One, for both players.
+    One,
+    /// Two: the constraint player has this share of the training rows.
+    Two {
+        /// Between 0 and 1.
+        #[serde(default = "half")]
+        val_fraction: f64,
+    },
+    /// Cross-fitting: the rows are cut into folds, and one game is played for each. In it the fold is the
+    /// constraint player's, and the other rows are the model player's.
+    Cross {
+        /// How many folds.
+        #[serde(default = "five")]
+        folds: usize,
+        /// How often all of it is done, with rows cut anew.
+        #[serde(default = "once")]
+        repeats: usize,
+    },
+    /// Two: the constraint player's rows are given beside the training rows.
+    Given,
+}
+
+fn five() -> usize {
+    5
+}
+
+fn once() -> usize {
+    1
+}
+
+fn half() -> f64 {
+    0.5
+}
+
+/// Rows, and where they are from.
+#[derive(Debug, Clone)]
+pub struct Sheet<'a> {
+    /// The rows.
+    pub table: Cow<'a, Table>,
+    /// One weight a row, or 1 each; a weight column that the settings name wins over them.
+    pub weights: Option<Cow<'a, [f32]>>,
+    /// Where they are from, for the record.
+    pub source: String,
+}
+
+impl<'a> Sheet<'a> {
+    /// Rows that are handed over.
+    pub fn owned(table: Table, source: impl Into<String>) -> Sheet<'static> {
+        Sheet { table: Cow::Owned(table), weights: None, source: source.into() }
+    }
+
+    /// To be borrowed by what learns from them.
+    pub fn weighted(&self) -> Weighted<'_> {
+        Weighted { table: &self.table, weights: self.weights.as_deref() }
+    }
+
+    /// Some of the rows.
+    fn take(&self, rows: &[usize]) -> Sheet<'static> {
+        let weights = self.weights.as_ref();
+        Sheet {
+            table: Cow::Owned(self.table.take(rows)),
+            weights: weights.map(|all| rows.iter().map(|&row| all[row]).collect()),
+            source: format!("a part of {}", self.source),
+        }
+    }
+
+    /// Draws a share of the rows: the others, and those drawn.
+    fn draw(&self, fraction: f64, seed: u64) -> Result<(Sheet<'static>, Sheet<'static>)> {
+        let shares = [1.0 - fraction, fraction];
+        let parts = split::by_fraction(self.table.rows(), &shares, seed, None)?;
+        Ok((self.take(&parts[0]), self.take(&parts[1])))
+    }
+
+    /// The same rows with the weights of the column of that name.
+    pub fn with_weight_column(mut self, name: Option<&str>) -> Result<Self> {
+        if let Some(name) = name {
+            self.weights = Some(weight_column(&self.table, name)?.into());
+        }
+        Ok(self)
+    }
+}
+
+impl<'a> From<&'a Table> for Sheet<'a> {
+    fn from(table: &'a Table) -> Self {
+        Sheet { table: Cow::Borrowed(table), weights: None, source: "the rows given".to_owned() }
+    }
+}
+
+impl<'a> From<Weighted<'a>> for Sheet<'a> {
+    fn from(rows: Weighted<'a>) -> Self {
+        Sheet { weights: rows.weights.map(Cow::Borrowed), ..Sheet::from(rows.table) }
+    }
+}
+
+/// The rows to learn from, and others beside them.
+#[derive(Debug, Clone)]
+pub struct Data<'a> {
+    /// The rows to learn from; the settings may set some of them aside.
+    pub train: Sheet<'a>,
+    /// Rows of their own to enforce the constraints on.
+    pub val: Option<Sheet<'a>>,
+    /// Rows of their own to test on.
+    pub test: Option<Sheet<'a>>,
+    /// A problem and an encoder that were fitted elsewhere, as on all rows of an experiment.
+    pub fitted: Option<(Bound, Encoder)>,
+}
+
+impl<'a, T: Into<Sheet<'a>>> From<T> for Data<'a> {
+    fn from(train: T) -> Self {
+        Data { train: train.into(), val: None, test: None, fitted: None }
+    }
+}
+
+impl<'a> Data<'a> {
+    /// With rows of their own to enforce the constraints on, if any.
+    #[must_use]
+    pub fn with_val(mut self, val: Option<impl Into<Sheet<'a>>>) -> Self {
+        self.val = val.map(Into::into);
+        self
+    }
+
+    /// With rows of their own to test on, if any.
+    #[must_use]
+    pub fn with_test(mut self, test: Option<impl Into<Sheet<'a>>>) -> Self {
+        self.test = test.map(Into::into);
+        self
+    }
+
+    /// With a problem and an encoder that were fitted elsewhere.
+    #[must_use]
+    pub fn fitted(mut self, bound: Bound, encoder: Encoder) -> Self {
+        self.fitted = Some((bound, encoder));
+        self
+    }
+
+    /// What a plan needs to know of them.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            rows: Some(self.train.table.rows()),
+            columns: Some(self.train.table.columns().len()),
+            validation: self.val.is_some(),
+            test: self.test.is_some(),
+        }
+    }
+
+    /// Sets rows aside as the settings say: first those to test on, then those of the constraint player.
+    pub(super) fn divided(mut self, spec: &Spec) -> Result<Self> {
+        let weight = spec.weight.as_deref();
+        if spec.test_fraction > 0.0 && self.test.is_none() {
+            let (rest, drawn) = self.train.draw(spec.test_fraction, spec.seed ^ 0x7465_7374)?;
+            (self.train, self.test) = (rest, Some(drawn));
+        }
+        if let (Datasets::Two { val_fraction }, None) = (spec.datasets, &self.val) {
+            let (rest, drawn) = self.train.draw(val_fraction, spec.seed)?;
+            (self.train, self.val) = (rest, Some(drawn));
+        }
+        let weigh = |sheet: Sheet<'a>| sheet.with_weight_column(weight);
+        self.train = weigh(self.train)?;
+        self.val = self.val.map(weigh).transpose()?;
+        self.test = self.test.map(weigh).transpose()?;
+        Ok(self)
+    }
+}
+
+/// The weights that a column holds.
+///
+/// # Errors
+/// If there is no such column, it is not one of numbers, or a number is no weight.
+pub fn weight_column(table: &Table, name: &str) -> Result<Vec<f32>> {
+    let wrong =
+        |message: String, help: String| Err(Error::new(ErrorKind::Column, message).help(help));
+    let help = || "name a column of numbers".to_owned();
+    let Some(column) = table.columns().iter().find(|column| column.name == *name) else {
+        let near = crate::nearest(name, table.columns().iter().map(|column| column.name.as_str()));
+        let help = near.map_or_else(help, |near| format!("did you mean `{near}`?"));
+        return wrong(format!("there is no weight column `{name}`"), help);
+    };
+    let Values::Number(numbers) = &column.values else {
+        return wrong(format!("weight column `{name}` is a {}", column.values.kind()), help());
+    };
+    if let Some(row) = numbers.iter().position(|x| !(*x >= 0.0 && *x <= f64::from(f32::MAX))) {
+        let found = numbers[row];
+        let found = if found.is_nan() { "missing".to_owned() } else { found.to_string() };
+        let message = format!("the weight of row {} is {found}", row + 1);
+        return Err(Error::new(ErrorKind::Value, message)
+            .at(format!("column `{name}`"))
+            .help("weights are numbers from 0 up"));
+    }
+    Ok(numbers.iter().map(|&number| number as f32).collect())
+}

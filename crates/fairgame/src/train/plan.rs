@@ -1,0 +1,246 @@
+//! The plan of a training: settings as they will be used, and the one road from data to a classifier.
+//!
+//! A [`Spec`] is what was asked for. [`Spec::plan`] resolves every setting to what will be used, given the
+//! [`Shape`] of the data; [`Plan::run`] then goes the whole way:
+//!
+//! ```text
+//! divide ──► fit ──► play ──► select ──► judge ──► record
+//! ```
+//!
+//! Command line, demo, experiments and Python all go this way, so that a setting does the same in each.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Data, Datasets, Outcome, Recipe, Spec, Trained, Training, Watch};
+use crate::algorithm::Algorithm;
+use crate::classifier::Selection;
+use crate::encode::{Encoder, Features};
+use crate::model::{AnyModel, Model};
+use crate::rate::Problem;
+use crate::{Error, ErrorKind, Result, Threads};
+
+/// What is known of the data before they are read, or of the data that were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shape {
+    /// How many rows there are to learn from, before any are set aside.
+    pub rows: Option<usize>,
+    /// How many columns they have.
+    pub columns: Option<usize>,
+    /// Whether there are rows of their own to enforce the constraints on.
+    pub validation: bool,
+    /// Whether there are rows of their own to test on.
+    pub test: bool,
+}
+
+/// Settings as they will be used.
+#[derive(Clone)]
+pub struct Plan {
+    pub(super) spec: Spec,
+    pub(super) problem: Problem,
+    pub(super) own: Option<OwnModel>,
+    pub(super) threads: Threads,
+    pub(super) checkpoints: Option<Checkpoints>,
+}
+
+/// A model of the caller's own: what it is called, and how it is made for features.
+#[derive(Clone)]
+pub(super) struct OwnModel {
+    pub(super) name: String,
+    pub(super) make: Arc<dyn Fn(&Features) -> Result<Arc<dyn Model>> + Send + Sync>,
+}
+
+/// Where the games of a training are saved, how often, and whether to go on from there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoints {
+    /// The folder.
+    pub folder: PathBuf,
+    /// How many turns apart; `None` is a fiftieth of all.
+    pub every: Option<u64>,
+    /// Whether to go on from what is there; otherwise it is an error if something is.
+    pub resume: bool,
+}
+
+impl Spec {
+    /// Resolves every setting to what will be used on data of this shape.
+    ///
+    /// ```
+    /// use fairgame::algorithm::{Algorithm, Discrete};
+    /// use fairgame::train::{Datasets, Shape, Spec};
+    /// // The recommended recipe cross-fits; Algorithm 1 is played on two datasets, as in the paper.
+    /// let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
+    /// spec.algorithm = Algorithm::Discrete(Discrete::default());
+    /// let plan = spec.plan(&Shape::default())?;
+    /// assert_eq!(plan.spec().datasets, Datasets::Two { val_fraction: 0.5 });
+    /// # Ok::<(), fairgame::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If settings are wrong, or not possible together.
+    pub fn plan(&self, shape: &Shape) -> Result<Plan> {
+        let problem = self.check()?;
+        let mut spec = self.clone();
+        spec.datasets = self.resolved_datasets(shape)?;
+        spec.test_fraction = if shape.test { 0.0 } else { self.test_fraction };
+        if !self.cross_fits() && self.recipe != Recipe::Paper {
+            // The recipe's early stopping is for the algorithms that it is measured with.
+            spec.early_stop = None;
+        }
+        if let (Algorithm::Unconstrained(_), Selection::Shrink(_)) =
+            (self.algorithm, self.selection)
+        {
+            // Shrinking would choose by the constraints that the training leaves out.
+            spec.selection = Selection::Last;
+        }
+        if let (Some(rows), Datasets::Cross { folds, .. }) = (shape.rows, spec.datasets)
+            && rows < 2 * folds
+        {
+            let message = format!("{rows} rows cannot be cut into {folds} folds");
+            return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
+        }
+        let threads = Threads::default();
+        Ok(Plan { spec, problem, own: None, threads, checkpoints: None })
+    }
+
+    /// Whether the algorithm is one that cross-fitting and the recipe's early stopping are for.
+    pub(super) fn cross_fits(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Practical(_) | Algorithm::Lagrangian(_))
+    }
+
+    /// The datasets that will be used. Only Algorithms 3 and 4 are cross-fitted, and only under constraints:
+    /// without these one model is best, and a fold to stop it by is enough.
+    fn resolved_datasets(&self, shape: &Shape) -> Result<Datasets> {
+        let wrong = |message: &str, help: &str| {
+            Err(Error::new(ErrorKind::Settings, message.to_owned()).help(help.to_owned()))
+        };
+        if shape.validation {
+            if self.steps != [1.0] {
+                return wrong(
+                    "learning-rate multipliers are chosen by cross-fitting, but validation rows are given",
+                    "leave out one of the two",
+                )
+                .map_err(|error: Error| error.at("steps"));
+            }
+            return Ok(Datasets::Given);
+        }
+        match (self.datasets, self.algorithm) {
+            (Datasets::Given, _) if shape.rows.is_some() => wrong(
+                "the settings ask for validation rows of their own, and none are given",
+                "give them, or set datasets to `two`, `cross` or `one`",
+            ),
+            (Datasets::Cross { folds, .. }, _)
+                if self.cross_fits() && self.constraints.is_empty() =>
+            {
+                Ok(Datasets::Two { val_fraction: 1.0 / folds as f64 })
+            }
+            (Datasets::Cross { .. }, Algorithm::Unconstrained(_) | Algorithm::Baseline(_)) => {
+                Ok(Datasets::One)
+            }
+            (Datasets::Cross { .. }, _) if !self.cross_fits() => Ok(Recipe::Paper.datasets()),
+            (datasets, _) => Ok(datasets),
+        }
+    }
+
+    /// Trains on data: plans, and runs the plan to its end.
+    ///
+    /// ```
+    /// use fairgame::algorithm::{Algorithm, Practical};
+    /// use fairgame::table::{ReadOptions, Source, read};
+    /// use fairgame::train::Spec;
+    ///
+    /// let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
+    /// let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
+    /// let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
+    /// spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
+    /// let trained = spec.train(&people)?;
+    /// // Half of the rows are the constraint player's: the paper's recipe plays on two datasets.
+    /// assert_eq!(trained.classifier.provenance().val.as_ref().unwrap().rows, 4);
+    /// // One constraint: at most two models.
+    /// assert!(trained.classifier.members().len() <= 2);
+    /// # Ok::<(), fairgame::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the settings are wrong or do not fit the data.
+    pub fn train<'a>(&self, data: impl Into<Data<'a>>) -> Result<Trained> {
+        let data = data.into();
+        self.plan(&data.shape())?.run(data, &mut ())?.trained()
+    }
+}
+
+impl Plan {
+    /// The settings as they will be used.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The settings as JSON, as a model file keeps them.
+    pub fn settings(&self) -> Result<Value> {
+        let mut settings = serde_json::to_value(&self.spec).map_err(|error| {
+            Error::new(ErrorKind::Settings, format!("the settings cannot be written: {error}"))
+        })?;
+        if let Some(own) = &self.own {
+            settings["model"] = json!({ "own": { "name": own.name } });
+        }
+        Ok(settings)
+    }
+
+    /// The same plan, run by these threads; the result does not depend on them.
+    #[must_use]
+    pub fn with_threads(mut self, threads: Threads) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The same plan, with its games saved now and then.
+    #[must_use]
+    pub fn with_checkpoints(mut self, checkpoints: Option<Checkpoints>) -> Self {
+        self.checkpoints = checkpoints;
+        self
+    }
+
+    /// The same plan with a model of the caller's own in place of the one that the settings name: `make` is
+    /// given the training rows' features. `examples/own_model.rs` is one.
+    #[must_use]
+    pub fn with_model(
+        mut self,
+        name: &str,
+        make: impl Fn(&Features) -> Result<Arc<dyn Model>> + Send + Sync + 'static,
+    ) -> Self {
+        self.own = Some(OwnModel { name: name.to_owned(), make: Arc::new(make) });
+        self
+    }
+
+    /// Goes the whole way: divide, fit, play, select, judge, record.
+    ///
+    /// # Errors
+    /// If the data do not fit the settings, or cannot be read; if a checkpoint cannot be written.
+    pub fn run(&self, data: Data<'_>, watch: &mut dyn Watch) -> Result<Outcome> {
+        let training = self.prepare(data)?;
+        watch.prepared(&training);
+        let played = training.play(watch)?;
+        if played.iter().any(|game| game.kept.moments.is_empty()) {
+            return Ok(Outcome::Stopped { games: training.games() });
+        }
+        watch.selecting();
+        training.finish(&played).map(|trained| Outcome::Trained(Box::new(trained)))
+    }
+
+    /// The model for features of this encoder.
+    pub(super) fn model(&self, encoder: &Encoder, train: &Features) -> Result<AnyModel> {
+        match &self.own {
+            Some(own) => (own.make)(train).map(AnyModel::Own),
+            None => self.spec.model.build(encoder, train),
+        }
+    }
+
+    /// Divides the data, binds the problem, fits the encoder and encodes the rows: all but to play.
+    ///
+    /// # Errors
+    /// If the data do not fit the settings.
+    pub fn prepare<'a>(&self, data: Data<'a>) -> Result<Training<'a>> {
+        Training::new(self.clone(), data)
+    }
+}

@@ -1,0 +1,245 @@
+//! A training that is ready to begin: rows divided and encoded, the problem bound to them.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use super::games::{Fold, cut};
+use super::{Data, Plan};
+use crate::Result;
+use crate::archive::hex;
+use crate::classifier::{self, Margin, Provenance, Selection, ShrinkSpec};
+use crate::encode::{self, Codes, Encoder, Features};
+use crate::model::AnyModel;
+use crate::rate::{self, Bound, Compiled, Measures, Weighted};
+use crate::table::Table;
+
+/// Something that preparing a training found worth telling the user.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// About the features.
+    Features(encode::Notice),
+    /// About the problem.
+    Problem(rate::Notice),
+    /// Rows without a label count as negative.
+    MissingLabels {
+        /// How many.
+        rows: usize,
+    },
+    /// All rows, or none, are positive: there is nothing to learn.
+    OneClass {
+        /// What the label is of all rows.
+        positive: bool,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::Features(notice) => notice.fmt(f),
+            Notice::Problem(notice) => notice.fmt(f),
+            Notice::MissingLabels { rows } => {
+                write!(f, "{rows} of the training rows have no label, and count as negative")
+            }
+            Notice::OneClass { positive } => {
+                let none = if *positive { "every" } else { "no" };
+                write!(f, "{none} training row is positive: there is nothing to learn")
+            }
+        }
+    }
+}
+
+/// One player's rows, ready to be played on.
+#[derive(Debug, Clone)]
+pub(super) struct Rows {
+    /// What a model sees.
+    pub(super) features: Features,
+    /// The cells and losses.
+    pub(super) compiled: Compiled,
+    /// How much each row counts; 1 each where it is `None`.
+    pub(super) weights: Option<Vec<f32>>,
+}
+
+impl Rows {
+    /// Encodes and compiles the rows of a table.
+    fn new(encoder: &Encoder, bound: &Bound, rows: Weighted<'_>) -> Result<Self> {
+        Ok(Rows {
+            features: encoder.encode(rows.table)?,
+            compiled: bound.compile(rows.table, rows.weights)?,
+            weights: rows.weights.map(<[f32]>::to_vec),
+        })
+    }
+
+    /// How many rows there are, and a hash of all that the players see of them.
+    fn provenance(&self) -> classifier::Fingerprint {
+        let mut hash = Sha256::new();
+        let (features, weights) = (&self.features, self.weights.as_deref().unwrap_or_default());
+        for size in [features.rows(), features.slots(), features.numbers(), features.weights()] {
+            hash.update((size as u64).to_le_bytes());
+        }
+        hash.update((weights.len() as u64).to_le_bytes());
+        match self.features.codes() {
+            Codes::Narrow(codes) => codes.iter().for_each(|code| hash.update(code.to_le_bytes())),
+            Codes::Wide(codes) => codes.iter().for_each(|code| hash.update(code.to_le_bytes())),
+        }
+        self.features.values().iter().for_each(|value| hash.update(value.to_le_bytes()));
+        self.compiled.cells().iter().for_each(|cell| hash.update(cell.to_le_bytes()));
+        weights.iter().for_each(|weight| hash.update(weight.to_le_bytes()));
+        classifier::Fingerprint {
+            rows: self.features.rows(),
+            sha256: hex(&hash.finalize()),
+            sketch: classifier::sketch(&self.features),
+        }
+    }
+}
+
+/// A training that is ready to begin.
+pub struct Training<'a> {
+    pub(super) plan: Plan,
+    pub(super) data: Data<'a>,
+    pub(super) bound: Bound,
+    pub(super) encoder: Encoder,
+    pub(super) model: AnyModel,
+    pub(super) train: Rows,
+    pub(super) val: Option<Rows>,
+    /// With cross-fitting, the rows of each game.
+    pub(super) folds: Vec<Fold>,
+    /// What margins are found by.
+    pub(super) measures: Option<Measures>,
+    pub(super) provenance: Provenance,
+    pub(super) notices: Vec<Notice>,
+}
+
+impl<'a> Training<'a> {
+    /// Divides the data, binds the problem, fits the encoder, and encodes the rows.
+    pub(super) fn new(plan: Plan, data: Data<'a>) -> Result<Self> {
+        let mut data = data.divided(&plan.spec)?;
+        let (bound, encoder, notices) = match data.fitted.take() {
+            Some((bound, encoder)) => (bound, encoder, Vec::new()),
+            None => fit(&plan, &data)?,
+        };
+        let train = Rows::new(&encoder, &bound, data.train.weighted())?;
+        let val = data.val.as_ref().map(|val| Rows::new(&encoder, &bound, val.weighted()));
+        let val = val.transpose().map_err(|error| error.at("the validation rows"))?;
+        let model = plan.model(&encoder, &train.features)?;
+        let provenance = Provenance {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: plan.settings()?,
+            train: train.provenance(),
+            val: val.as_ref().map(Rows::provenance),
+        };
+        let spec = &plan.spec;
+        let folds = cut(spec.datasets, &spec.steps, train.compiled.cells(), spec.seed)?;
+        let mut training = Training {
+            plan,
+            data,
+            bound,
+            encoder,
+            model,
+            train,
+            val,
+            folds,
+            measures: None,
+            provenance,
+            notices,
+        };
+        if let Selection::Shrink(ShrinkSpec { margin, .. }) = training.plan.spec.selection
+            && margin != Margin::None
+        {
+            training.measures = Some(training.measured()?);
+        }
+        Ok(training)
+    }
+
+    /// What margins are found by.
+    fn measured(&self) -> Result<Measures> {
+        let rows = self.data.val.as_ref().unwrap_or(&self.data.train);
+        let Weighted { table, weights } = rows.weighted();
+        self.bound.measures(table, weights)
+    }
+
+    /// The same training with another way to choose the mixture, of games that are or will be played.
+    ///
+    /// # Errors
+    /// If the rows that margins need cannot be measured.
+    pub fn select_by(&mut self, selection: Selection) -> Result<()> {
+        self.plan.spec.selection = selection;
+        self.provenance.settings = self.plan.settings()?;
+        if self.measures.is_none() {
+            self.measures = Some(self.measured()?);
+        }
+        Ok(())
+    }
+
+    /// The plan that it follows.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What preparing it found worth telling the user.
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
+    }
+
+    /// The problem, bound to the training rows.
+    pub fn bound(&self) -> &Bound {
+        &self.bound
+    }
+
+    /// The encoder, fitted on the training rows.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// The family of models.
+    pub fn model(&self) -> &AnyModel {
+        &self.model
+    }
+
+    /// What tells this training from any other: a hash of its settings and data.
+    pub fn identity(&self) -> String {
+        let text = serde_json::to_string(&self.provenance).unwrap_or_default();
+        hex(&Sha256::digest(text))
+    }
+
+    /// The rows that constraints are enforced on.
+    pub(super) fn enforced(&self) -> &Rows {
+        self.val.as_ref().unwrap_or(&self.train)
+    }
+}
+
+/// Binds the problem to the data and fits the encoder on the training rows.
+fn fit(plan: &Plan, data: &Data<'_>) -> Result<(Bound, Encoder, Vec<Notice>)> {
+    let train = data.train.weighted();
+    let others: Vec<Weighted<'_>> = data.val.iter().map(|val| val.weighted()).collect();
+    let (bound, found) = plan.problem.bind(train, &others)?;
+    let mut notices: Vec<Notice> = found.into_iter().map(Notice::Problem).collect();
+    notices.extend(label_notices(&bound, train.table)?);
+    let mut encoder = plan.spec.encoder.clone();
+    for column in bound.label().columns().into_iter().chain(plan.spec.weight.as_deref()) {
+        // A model that sees the label learns nothing else.
+        if !encoder.ignore.iter().any(|ignored| ignored == column) {
+            encoder.ignore.push(column.to_owned());
+        }
+    }
+    let (encoder, found) = Encoder::fit(&encoder, train.table)?;
+    notices.extend(found.into_iter().map(Notice::Features));
+    Ok((bound, encoder, notices))
+}
+
+/// What the label leaves open.
+fn label_notices(bound: &Bound, table: &Table) -> Result<Vec<Notice>> {
+    let mut notices = Vec::new();
+    let rows = bound.missing_labels(table)?;
+    if rows > 0 {
+        notices.push(Notice::MissingLabels { rows });
+    }
+    let labels = bound.label().evaluate(table)?;
+    if let Some(&positive) = labels.first()
+        && labels.iter().all(|&label| label == positive)
+    {
+        notices.push(Notice::OneClass { positive });
+    }
+    Ok(notices)
+}
