@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::page;
 use fairgame::Error;
-use fairgame::rate::{Bound, Notice, Problem, Weighted};
+use fairgame::rate::{BindNotice, Bound, Problem, Weighted};
 use fairgame::table::Table;
 
 /// What is wrong, and where; the rest of the problem is ordinary.
@@ -321,7 +321,7 @@ fn part(table: &Table, condition: &str) -> Table {
     table.filter(&bound.label().evaluate(table).unwrap())
 }
 
-fn bind(table: &Table, problem: &Problem) -> (Bound, Vec<Notice>) {
+fn bind(table: &Table, problem: &Problem) -> (Bound, Vec<BindNotice>) {
     problem.bind(table, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -358,7 +358,7 @@ fn notices_read_well() {
     let notices = |constraint: &str| {
         let problem = Problem::parse("income == \">50K\"", "error()", &[constraint]).unwrap();
         let (bound, notices) = bind(&table, &problem.skip_empty_groups());
-        let shown: Vec<String> = notices.iter().map(Notice::to_string).collect();
+        let shown: Vec<String> = notices.iter().map(BindNotice::to_string).collect();
         (bound.constraints().len(), shown.join("\n"))
     };
     assert_eq!(notices("tpr(each race) >= 0.9"), (3, String::new()));

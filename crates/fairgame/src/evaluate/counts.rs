@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::{AddAssign, SubAssign};
 
 use super::Decisions;
-use crate::rate::{Form, Measures, Set};
+use crate::rate::{Classes, Form, Set};
 
 /// u + v·p.
 pub(super) type Affine = (f64, f64);
@@ -121,24 +121,20 @@ const MOST_PREDICATES: usize = 6;
 
 impl<'a> Counts<'a> {
     /// Sums the rows of a table; there is one decision a row, and one weight where there are weights.
-    pub(super) fn new(
-        measures: &'a Measures,
-        weights: Option<&[f32]>,
-        decisions: Decisions<'_>,
-    ) -> Self {
-        let mut classes = vec![Sums::default(); measures.classes];
+    pub(super) fn new(of: &'a Classes, weights: Option<&[f32]>, decisions: Decisions<'_>) -> Self {
+        let mut classes = vec![Sums::default(); of.count];
         // Weights count in relation to their mean, so that squares of them stay within numbers.
         let mean = weights.map_or(1.0, |weights| {
             let sum: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
             if sum > 0.0 { sum / weights.len() as f64 } else { 1.0 }
         });
-        for (row, &class) in measures.of_row.iter().enumerate() {
+        for (row, &class) in of.of_row.iter().enumerate() {
             let weight = weights.map_or(1.0, |weights| f64::from(weights[row]) / mean);
             classes[class as usize].add(weight, decisions.probability(row));
         }
         let mut all = Sums::default();
         classes.iter().for_each(|sums| all += *sums);
-        Counts { met: &measures.met, classes, all, known: vec![None; measures.met.len()] }
+        Counts { met: &of.met, classes, all, known: vec![None; of.met.len()] }
     }
 
     fn over(&self, set: &Set) -> Sums {
@@ -282,10 +278,10 @@ mod tests {
             };
             let chances: Vec<f64> = (0..rows).map(|_| stream.below(5) as f64 / 4.0).collect();
             let weights: Vec<f32> = (0..rows).map(|_| stream.below(4) as f32 / 4.0).collect();
-            let measures = frozen.thaw().unwrap().measures(&table, Some(&weights)).unwrap();
+            let of = frozen.thaw().unwrap().classes(&table).unwrap();
             let decisions = Decisions::Probabilities(&chances);
-            let mut counts = Counts::new(&measures, Some(&weights), decisions);
-            let predicates: Vec<usize> = (0..measures.met.len()).collect();
+            let mut counts = Counts::new(&of, Some(&weights), decisions);
+            let predicates: Vec<usize> = (0..of.met.len()).collect();
             assert_eq!(predicates.len(), 5);
             let mut found = counts.patterns(&predicates);
             found.sort_by(|a, b| a.meets.cmp(&b.meets));

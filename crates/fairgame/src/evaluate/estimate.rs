@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::counts::{Affine, Counts, Layout, Sums};
 use super::interval::{Interval, Mean, Stratum, Unseen, sum_interval};
 use super::{Estimate, Measurement, RateResult};
-use crate::rate::{Form, Shown};
+use crate::rate::{Form, WrittenRate};
 
 /// What is summed over the rows of a share.
 #[derive(Debug, Clone, Copy, Default)]
@@ -217,8 +217,8 @@ impl Quotient {
 /// A ratio c·N/D is an increasing function c·q / (1 + (c − 1)·q) of q = N / (D − (c − 1)·N). Of F1, where c is 2,
 /// q is the share of rows decided positive among those that are positive, or decided so, or both: a mean in
 /// which every row counts alike, which F1 itself is not.
-pub(super) fn rate(shown: &Shown, counts: &mut Counts<'_>, alpha: f64) -> RateResult {
-    let one = Form { constant: 1.0, terms: Vec::new() };
+pub(super) fn rate(shown: &WrittenRate, counts: &mut Counts<'_>, alpha: f64) -> RateResult {
+    let one = Form::constant(1.0);
     let under = shown.under.as_ref().unwrap_or(&one);
     let layout = Layout::new(counts, &[&shown.over, under]);
     let result = |rows, measurement| RateResult { text: shown.text.clone(), rows, measurement };

@@ -72,7 +72,7 @@ pub use interval::{Interval, rows_needed};
 pub(crate) use quantile::normal_tail;
 
 use crate::classifier::{Classifier, Draw};
-use crate::rate::{Bound, Measures};
+use crate::rate::{Bound, Classes, Form, check_weights};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 use counts::Counts;
@@ -283,7 +283,8 @@ pub fn evaluate(
         return Err(Error::new(ErrorKind::Settings, message).help("0.95 is a usual one"));
     }
     decisions.check(table.rows())?;
-    let measures = bound.measures(table, weights)?;
+    check_weights(weights, table.rows())?;
+    let classes = bound.classes(table)?;
     let labels = bound.label().evaluate(table)?;
     let (mut wrong, mut positive, mut total) = (0.0, 0.0, 0.0);
     for (row, label) in labels.into_iter().enumerate() {
@@ -294,16 +295,16 @@ pub fn evaluate(
         total += weight;
     }
     let share = |sum: f64| (total > 0.0).then(|| sum / total);
-    let counts = &mut Counts::new(&measures, weights, decisions);
+    let counts = &mut Counts::new(&classes, weights, decisions);
     let alpha = 1.0 - confidence;
     let each = alpha / bound.constraints().len().max(1) as f64;
 
     // A thousand constraints may compare their group with the same rate.
     let mut known: HashMap<&str, RateResult> = HashMap::new();
-    let mut results = measures.losses.iter().enumerate().map(|(index, measured)| {
-        let measurement =
-            estimate::loss(&measured.form, counts, if index == 0 { alpha } else { each });
-        let rates = measured.rates.iter().map(|rate| {
+    let mut results = bound.losses().enumerate().map(|(index, loss)| {
+        let misses = if index == 0 { alpha } else { each };
+        let measurement = estimate::loss(&loss.form.collected(), counts, misses);
+        let rates = loss.rates.iter().map(|rate| {
             let known = known.entry(rate.text.as_str());
             known.or_insert_with(|| estimate::rate(rate, counts, alpha)).clone()
         });
@@ -338,17 +339,18 @@ pub fn evaluate(
 
 /// How far the loss of each constraint may be above what rows say, each with a chance of `misses` / 2.
 pub(crate) fn margins(
-    measures: &Measures,
+    bound: &Bound,
+    classes: &Classes,
     weights: Option<&[f32]>,
     decisions: Decisions<'_>,
     misses: f64,
 ) -> Vec<f64> {
-    let counts = &mut Counts::new(measures, weights, decisions);
-    let margin = |form| match estimate::loss(form, counts, misses) {
+    let counts = &mut Counts::new(classes, weights, decisions);
+    let mut margin = |form: &Form| match estimate::loss(&form.collected(), counts, misses) {
         Measurement::Measured(found) => found.interval.high - found.value,
         Measurement::Nothing { .. } => 0.0,
     };
-    measures.losses.iter().skip(1).map(|measured| &measured.form).map(margin).collect()
+    bound.losses().skip(1).map(|loss| margin(&loss.form)).collect()
 }
 
 impl Classifier {

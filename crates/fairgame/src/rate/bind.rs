@@ -2,26 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::compile::Compiled;
+use super::compile::{Compiled, Emptiness};
 use super::each::eaches;
-use super::frozen::{Frozen, FrozenConstraint};
+use super::frozen::{Frozen, FrozenConstraint, express};
 use super::language::{Expression, Inequality, Relation, Sign, Span, Statement};
-use super::linear::{self, Form, Measure, Written};
-use super::lower::Lowering;
-use super::problem::{Notice, Problem, Source};
+use super::linear::{self, BoundLoss};
+use super::lower::{LABEL, Lowering, Predicates};
+use super::partition::{Partition, PartitionBuilder};
+use super::problem::{BindNotice, Problem, Source};
 use crate::table::{Kind, Predicate, Table};
 use crate::{Error, ErrorKind, Result};
 
 /// A problem whose meaning no later table can change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    pub(super) label: Predicate,
+    /// Different predicates: the label first, then groups and older decisions as they first come.
+    pub(super) predicates: Arc<[Predicate]>,
     pub(super) label_text: String,
-    pub(super) objective: (Form, Source),
+    pub(super) objective: BoundLoss,
     pub(super) objective_text: String,
-    /// The rates that the objective is made of, as written.
-    pub(super) objective_rates: Vec<Written>,
     pub(super) constraints: Vec<BoundConstraint>,
 }
 
@@ -31,12 +32,22 @@ pub struct BoundConstraint {
     pub(super) name: String,
     /// Its text with what it took from the training table in place.
     pub(super) text: String,
-    pub(super) form: Form,
-    /// The rates it is made of, as written.
-    pub(super) rates: Vec<Written>,
-    pub(super) source: Source,
+    pub(super) loss: BoundLoss,
     /// Where in the source its `each` stand.
     pub(super) each: Vec<Range<usize>>,
+}
+
+/// A problem bound to its training table, and the tables it was bound for, cut into cells.
+#[derive(Debug, Clone)]
+pub struct Binding {
+    /// The problem.
+    pub bound: Bound,
+    /// What is worth telling the user.
+    pub notices: Vec<BindNotice>,
+    /// The cells of all tables together.
+    pub partition: Partition,
+    /// The cells and losses of each table: the training table, then the others.
+    pub tables: Vec<Compiled>,
 }
 
 /// A table whose rows count as much as their weights say, or 1 each.
@@ -76,41 +87,56 @@ impl Problem {
         &self,
         train: impl Into<Weighted<'a>>,
         others: &[Weighted<'_>],
-    ) -> Result<(Bound, Vec<Notice>)> {
+    ) -> Result<(Bound, Vec<BindNotice>)> {
+        self.compile(train, others).map(|binding| (binding.bound, binding.notices))
+    }
+
+    /// Binds the problem as [`Problem::bind`] does, and keeps what that found of the tables: one
+    /// partition for all of them, and the cells and losses of each.
+    pub fn compile<'a>(
+        &self,
+        train: impl Into<Weighted<'a>>,
+        others: &[Weighted<'_>],
+    ) -> Result<Binding> {
         let train = train.into();
-        let lowering = |source| Lowering { source, table: train.table };
-        let label = lowering(&self.label.source).condition(&self.label.tree)?;
-        let label_text = lowering(&self.label.source).freeze(&self.label.tree)?.to_string();
-        let source = self.objective.source.clone();
-        let lower = |rate: &Expression| lowering(&source).rate(rate);
-        let objective = linear::objective(&self.objective.tree, &source, &lower)?;
-        let objective_rates = linear::rates([&self.objective.tree], &source, &lower)?;
-        let objective_text = lowering(&source).freeze_expression(&self.objective.tree)?.to_string();
+        let mut tables = vec![train];
+        tables.extend(others);
+        self.lower(train.table)?.check(&tables, self.skip_empty)
+    }
+
+    /// The problem with what it takes from the training table.
+    fn lower(&self, train: &Table) -> Result<Bound> {
+        let (table, mut predicates) = (Some(train), Predicates::default());
+        let mut lowering =
+            Lowering { source: &self.label.source, table, predicates: &mut predicates };
+        let label = lowering.condition(&self.label.tree)?;
+        let label_text = express(&label).to_string();
+        lowering.predicates.intern(label);
+        lowering.source = &self.objective.source;
+        let (objective, objective_tree) = linear::objective(&self.objective.tree, &mut lowering)?;
 
         let mut constraints = Vec::new();
         for written in &self.constraints {
-            let source = &written.source;
-            let lower = |rate: &Expression| lowering(source).rate(rate);
-            let each = eaches(&written.tree, source)?;
+            lowering.source = &written.source;
+            let each = eaches(&written.tree, &written.source)?;
             let statements = match &each {
                 None => vec![written.tree.clone()],
-                Some(each) => lowering(source).spell_out(&written.tree, each)?,
+                Some(each) => lowering.spell_out(&written.tree, each)?,
             };
+            let each = each.map_or(Vec::new(), |each| each.spans);
             for inequality in statements.into_iter().flat_map(single) {
-                constraints.push(BoundConstraint {
-                    name: inequality.to_string(),
-                    text: lowering(source).freeze_inequality(&inequality)?.to_string(),
-                    form: linear::constraint(&inequality, source, &lower)?,
-                    rates: linear::rates([&inequality.left, &inequality.right], source, &lower)?,
-                    source: source.clone(),
-                    each: each.as_ref().map_or(Vec::new(), |each| each.spans.clone()),
-                });
+                let (loss, frozen) = linear::constraint(&inequality, &mut lowering)?;
+                let (name, text) = (inequality.to_string(), frozen.to_string());
+                constraints.push(BoundConstraint { name, text, loss, each: each.clone() });
             }
         }
-        let objective = (objective, source);
-        let bound =
-            Bound { label, label_text, objective, objective_text, objective_rates, constraints };
-        bound.check(train, others, self.skip_empty)
+        Ok(Bound {
+            predicates: predicates.into_list(),
+            label_text,
+            objective,
+            objective_text: objective_tree.to_string(),
+            constraints,
+        })
     }
 }
 
@@ -122,7 +148,7 @@ impl Bound {
 
     /// The condition that makes a row positive.
     pub fn label(&self) -> &Predicate {
-        &self.label
+        &self.predicates[LABEL]
     }
 
     /// The columns that label and groups look at, and their kinds.
@@ -130,18 +156,18 @@ impl Bound {
     /// Give them to [`ReadOptions::kinds`](crate::table::ReadOptions::kinds) when reading a table to evaluate:
     /// in another file, the codes of a group may happen to look like numbers.
     pub fn kinds(&self) -> BTreeMap<String, Kind> {
-        let forms =
-            std::iter::once(&self.objective.0).chain(self.constraints.iter().map(|one| &one.form));
-        let atoms = forms.flat_map(|form| form.terms.iter().map(|(_, atom)| atom));
-        let predicates = atoms.flat_map(|atom| {
-            let old = match &atom.measure {
-                Measure::Churn(old) => Some(old),
-                _ => None,
-            };
-            atom.group.iter().chain(old)
-        });
-        let all = std::iter::once(&self.label).chain(predicates);
-        all.flat_map(Predicate::kinds).map(|(column, kind)| (column.to_owned(), kind)).collect()
+        let kinds = self.predicates.iter().flat_map(Predicate::kinds);
+        kinds.map(|(column, kind)| (column.to_owned(), kind)).collect()
+    }
+
+    /// Label, groups and older decisions, each once.
+    pub(crate) fn predicates(&self) -> &Arc<[Predicate]> {
+        &self.predicates
+    }
+
+    /// The objective, then each constraint.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = &BoundLoss> {
+        std::iter::once(&self.objective).chain(self.constraints.iter().map(|one| &one.loss))
     }
 
     /// How many rows of a table have no label: they count as negative.
@@ -149,7 +175,7 @@ impl Bound {
     /// # Errors
     /// If a column of the label is not there.
     pub fn missing_labels(&self, table: &Table) -> Result<usize> {
-        let columns = self.label.columns();
+        let columns = self.label().columns();
         let columns = columns.iter().map(|name| table.column(name)).collect::<Result<Vec<_>>>()?;
         let missing = |row: &usize| columns.iter().any(|column| column.values.is_missing(*row));
         Ok((0..table.rows()).filter(missing).count())
@@ -157,48 +183,28 @@ impl Bound {
 
     /// The objective in the language.
     pub fn objective(&self) -> &str {
-        &self.objective.1.text
+        &self.objective.source.text
     }
 
     /// The problem as text that needs no training table.
     pub fn frozen(&self) -> Frozen {
-        let constraint = |constraint: &BoundConstraint| FrozenConstraint {
-            name: constraint.name.clone(),
-            text: constraint.text.clone(),
-        };
         Frozen {
             label: self.label_text.clone(),
             objective: self.objective_text.clone(),
-            constraints: self.constraints.iter().map(constraint).collect(),
+            constraints: self.constraints.iter().map(FrozenConstraint::new).collect(),
         }
     }
 
-    /// Looks for empty groups and for constraints that cannot be met or cannot be violated.
-    fn check(
-        mut self,
-        train: Weighted<'_>,
-        others: &[Weighted<'_>],
-        skip: bool,
-    ) -> Result<(Bound, Vec<Notice>)> {
-        let mut notices = Vec::new();
-        let mut compiled = self.compile(train.table, train.weights)?;
-        let mut empty = compiled.emptiness().clone();
-        for (number, other) in (2..).zip(others) {
-            let name = match others.len() {
-                1 => "the validation rows".to_owned(),
-                _ => format!("table {number}"),
-            };
-            let compiled = self.compile(other.table, other.weights);
-            let compiled = compiled.map_err(|error| error.at(&name))?;
-            let mut lacks = compiled.emptiness().clone();
-            let reasons = lacks.objective.iter_mut().chain(lacks.constraints.values_mut());
-            reasons.for_each(|(_, reason)| *reason = format!("in {name}, {reason}"));
-            empty.add(&lacks);
-        }
+    /// Cuts the tables into cells, and looks for empty groups and for constraints that cannot be met or
+    /// cannot be violated.
+    fn check(mut self, tables: &[Weighted<'_>], skip: bool) -> Result<Binding> {
+        let (mut partition, mut compiled) = self.cut(tables)?;
+        let empty = emptiness(&compiled);
         if let Some((span, reason)) = &empty.objective {
             let help = "check the group, or take it out of the objective";
-            return Err(group_error(&self.objective.1, *span, reason, help));
+            return Err(group_error(&self.objective.source, *span, reason, help));
         }
+        let mut notices = Vec::new();
         if !empty.constraints.is_empty() {
             for (&index, (span, reason)) in &empty.constraints {
                 let constraint = &self.constraints[index];
@@ -210,49 +216,83 @@ impl Bound {
                     } else {
                         "check the group, or take the constraint out"
                     };
-                    return Err(group_error(&constraint.source, *span, reason, help));
+                    return Err(group_error(&constraint.loss.source, *span, reason, help));
                 }
-                notices.push(Notice::EmptyGroup {
-                    constraint: constraint.name.clone(),
-                    reason: reason.clone(),
-                });
+                let (constraint, reason) = (constraint.name.clone(), reason.clone());
+                notices.push(BindNotice::EmptyGroup { constraint, reason });
             }
             let mut index = 0..;
             self.constraints
                 .retain(|_| !index.next().is_some_and(|i| empty.constraints.contains_key(&i)));
-            compiled = self.compile(train.table, train.weights)?;
+            self.forget_unused_predicates();
+            (partition, compiled) = self.cut(tables)?;
         }
-        let (objective, ranges) = compiled.losses().ranges();
+        self.check_ranges(&compiled[0], &mut notices)?;
+        Ok(Binding { bound: self, notices, partition, tables: compiled })
+    }
+
+    /// The partition of all tables together, and the cells and losses of each.
+    fn cut(&self, tables: &[Weighted<'_>]) -> Result<(Partition, Vec<Compiled>)> {
+        let mut all = PartitionBuilder::new(self);
+        let mut compiled = Vec::with_capacity(tables.len());
+        for (number, Weighted { table, weights }) in tables.iter().enumerate() {
+            let (classes, one) = super::compile::compile(self, table, *weights).map_err(
+                |error| match table_name(number, tables.len()) {
+                    Some(name) => error.at(&name),
+                    None => error,
+                },
+            )?;
+            all.merge(&classes)?;
+            compiled.push(one);
+        }
+        Ok((all.finish().0, compiled))
+    }
+
+    /// Drops the predicates of constraints that were left out.
+    fn forget_unused_predicates(&mut self) {
+        let constraints = self.constraints.iter_mut().map(|constraint| &mut constraint.loss);
+        let losses = std::iter::once(&mut self.objective).chain(constraints);
+        let mut kept = Predicates::default();
+        kept.intern(self.predicates[LABEL].clone());
+        for loss in losses {
+            for atom in loss.atoms_mut() {
+                for place in atom.group.iter_mut().chain(&mut atom.told) {
+                    *place = kept.intern(self.predicates[*place].clone());
+                }
+            }
+        }
+        self.predicates = kept.into_list();
+    }
+
+    fn check_ranges(&self, train: &Compiled, notices: &mut Vec<BindNotice>) -> Result<()> {
+        let (objective, ranges) = train.losses().ranges();
         let large = |source: &Source| {
             let message = "its numbers are too large to add up";
             source.fail(ErrorKind::Problem, Span::whole(&source.text), message, "")
         };
         if !(objective.0.is_finite() && objective.1.is_finite()) {
-            return Err(large(&self.objective.1));
+            return Err(large(&self.objective.source));
         }
         for (constraint, (least, most)) in self.constraints.iter().zip(ranges) {
+            let BoundLoss { form, source, .. } = &constraint.loss;
             if !(least.is_finite() && most.is_finite()) {
-                return Err(large(&constraint.source));
+                return Err(large(source));
             }
             // Rounding, on the scale of the constraint's own numbers.
-            let hair = 1e-9 * least.abs().max(most.abs()).max(constraint.form.constant.abs());
+            let hair = 1e-9 * least.abs().max(most.abs()).max(form.constant.abs());
             if least > hair {
-                let all = Span::whole(&constraint.source.text);
-                return Err(constraint.source.fail(
-                    ErrorKind::Problem,
-                    all,
-                    format!("no classifier can meet `{}`", constraint.name),
-                    format!(
-                        "the best that any can do on the training rows misses it by {}",
-                        round(least)
-                    ),
-                ));
+                let all = Span::whole(&source.text);
+                let message = format!("no classifier can meet `{}`", constraint.name);
+                let misses = round(least);
+                let label =
+                    format!("the best that any can do on the training rows misses it by {misses}");
+                return Err(source.fail(ErrorKind::Problem, all, message, label));
             }
             if most <= hair {
-                notices.push(Notice::AlwaysMet { constraint: constraint.name.clone() });
+                notices.push(BindNotice::AlwaysMet { constraint: constraint.name.clone() });
             }
         }
-        Ok((self, notices))
+        Ok(())
     }
 
     /// Cuts a table into cells and makes the losses of the problem on it.
@@ -260,8 +300,31 @@ impl Bound {
     /// `weights` counts rows, 1 each where it is `None`. A rate that has nothing to measure in this
     /// table makes the losses it is part of NaN; [`Compiled::empty_constraints`] names them.
     pub fn compile(&self, table: &Table, weights: Option<&[f32]>) -> Result<Compiled> {
-        super::compile::compile(self, table, weights)
+        super::compile::compile(self, table, weights).map(|(_, compiled)| compiled)
     }
+}
+
+/// What messages call a table other than the training table.
+fn table_name(number: usize, tables: usize) -> Option<String> {
+    match (number, tables) {
+        (0, _) => None,
+        (_, 2) => Some("the validation rows".to_owned()),
+        (number, _) => Some(format!("table {}", number + 1)),
+    }
+}
+
+/// What the tables lack, each reason with the table's name.
+fn emptiness(tables: &[Compiled]) -> Emptiness {
+    let mut empty = Emptiness::default();
+    for (number, table) in tables.iter().enumerate() {
+        let mut lacks = table.emptiness().clone();
+        if let Some(name) = table_name(number, tables.len()) {
+            let reasons = lacks.objective.iter_mut().chain(lacks.constraints.values_mut());
+            reasons.for_each(|(_, reason)| *reason = format!("in {name}, {reason}"));
+        }
+        empty.add(&lacks);
+    }
+    empty
 }
 
 fn round(number: f64) -> String {

@@ -23,8 +23,11 @@ use std::collections::BTreeMap;
 use super::bind::Bound;
 use super::events::Events;
 use super::language::Span;
+use super::linear::Form;
 use super::losses::Losses;
-use super::regions::{Regions, Sum};
+use super::partition::{Partition, PartitionBuilder, refine};
+use super::regions::Regions;
+use super::set::Set;
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -36,14 +39,25 @@ pub struct Compiled {
     emptiness: Emptiness,
 }
 
-/// Which losses have a rate with nothing to measure: where it is written, and why.
+/// Which losses have a rate with nothing to measure.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Emptiness {
+pub struct Emptiness {
+    /// Where the rate is written, and why.
     pub(super) objective: Option<(Span, String)>,
     pub(super) constraints: BTreeMap<usize, (Span, String)>,
 }
 
 impl Emptiness {
+    /// Why the objective cannot be measured, if it cannot.
+    pub fn objective(&self) -> Option<&str> {
+        self.objective.as_ref().map(|(_, reason)| reason.as_str())
+    }
+
+    /// The constraints that cannot be measured, each with the reason.
+    pub fn constraints(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.constraints.iter().map(|(&index, (_, reason))| (index, reason.as_str()))
+    }
+
     /// Takes in what another table lacks.
     pub(super) fn add(&mut self, other: &Emptiness) {
         self.objective = self.objective.take().or_else(|| other.objective.clone());
@@ -66,7 +80,7 @@ impl Compiled {
 
     /// The constraints that have a rate with nothing to measure, each with the reason.
     pub fn empty_constraints(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.emptiness.constraints.iter().map(|(&index, (_, reason))| (index, reason.as_str()))
+        self.emptiness.constraints()
     }
 
     pub(super) fn emptiness(&self) -> &Emptiness {
@@ -74,31 +88,115 @@ impl Compiled {
     }
 }
 
-pub(super) fn compile(bound: &Bound, table: &Table, weights: Option<&[f32]>) -> Result<Compiled> {
-    check_weights(weights, table.rows())?;
-    let mut regions = Regions::new(bound, table, weights)?;
-    let mut emptiness = Emptiness::default();
-    let objective = regions.sum(&bound.objective.0).unwrap_or_else(|reason| {
-        emptiness.objective = Some(reason);
-        Sum::undefined()
-    });
-    let mut constraints = Vec::with_capacity(bound.constraints.len());
-    for (index, constraint) in bound.constraints.iter().enumerate() {
-        constraints.push(regions.sum(&constraint.form).unwrap_or_else(|reason| {
-            emptiness.constraints.insert(index, reason);
-            Sum::undefined()
-        }));
-    }
-
-    let cells = regions.merge(weights);
-    let mut events = Events::new(&cells.regions);
-    let objective = events.loss(&objective);
-    let constraints = constraints.iter().map(|sum| events.loss(sum)).collect();
-    let losses = Losses::new(cells.weights, &events.into_sets(), objective, constraints);
-    Ok(Compiled { cells: cells.of_row, losses, emptiness })
+/// The classes of the rows of one table, and what predicates say of them.
+#[derive(Debug)]
+pub(crate) struct Classes {
+    /// The class of each row: rows of one class meet the same predicates.
+    pub(crate) of_row: Vec<u32>,
+    /// How many classes there are.
+    pub(crate) count: usize,
+    /// Of each predicate, the classes that meet it.
+    pub(crate) met: Vec<Set>,
 }
 
-pub(super) fn check_weights(weights: Option<&[f32]>, rows: usize) -> Result<()> {
+impl Bound {
+    pub(crate) fn classes(&self, table: &Table) -> Result<Classes> {
+        let mut builder = PartitionBuilder::new(self);
+        let of_row = builder.add(table)?;
+        Ok(Classes { of_row, count: builder.classes(), met: builder.met() })
+    }
+}
+
+pub(super) fn compile(
+    bound: &Bound,
+    table: &Table,
+    weights: Option<&[f32]>,
+) -> Result<(PartitionBuilder, Compiled)> {
+    check_weights(weights, table.rows())?;
+    let mut builder = PartitionBuilder::new(bound);
+    let mut of_row = builder.add(table)?;
+    let count = builder.classes();
+    let (sums, rows) = sum_rows(&of_row, weights, count);
+    let met = builder.met();
+    let mut regions = Regions::new(&met, &sums, &rows);
+    let (forms, emptiness) = forms(bound, &mut regions);
+
+    // Classes that lie in the same regions become one cell.
+    let regions = regions.into_sets();
+    let cell_of = refine(count, &regions);
+    let cells = cell_of.iter().max().map_or(0, |&last| last as usize + 1);
+    of_row.iter_mut().for_each(|class| *class = cell_of[*class as usize]);
+    let regions: Vec<Set> = regions
+        .iter()
+        .map(|set| {
+            let mut inside = vec![false; cells];
+            set.iter().for_each(|class| inside[cell_of[class as usize] as usize] = true);
+            Set::places(&inside)
+        })
+        .collect();
+    let (sums, _) = sum_rows(&of_row, weights, cells);
+    let mut events = Events::new(&regions);
+    let losses = forms.iter().map(|form| events.loss(form)).collect();
+    let losses = Losses::of_events(sums, &events.into_sets(), losses);
+    Ok((builder, Compiled { cells: of_row, losses, emptiness }))
+}
+
+impl Losses {
+    /// The losses of a problem on rows of which the weight and the number in each cell are known, and
+    /// which of them have nothing to measure; those are NaN.
+    ///
+    /// # Errors
+    /// If the partition is of another problem, or there is not one weight and one number for each cell.
+    pub fn new(
+        bound: &Bound,
+        partition: &Partition,
+        weights: &[f64],
+        rows: &[usize],
+    ) -> Result<(Losses, Emptiness)> {
+        partition.check(bound)?;
+        if weights.len() != partition.cells() || rows.len() != partition.cells() {
+            let (given, cells) = (weights.len(), partition.cells());
+            let message = format!("the weights of {given} cells are given for {cells} cells");
+            return Err(Error::new(ErrorKind::Value, message));
+        }
+        let mut regions = Regions::new(partition.met(), weights, rows);
+        let (forms, emptiness) = forms(bound, &mut regions);
+        let regions = regions.into_sets();
+        let mut events = Events::new(&regions);
+        let losses = forms.iter().map(|form| events.loss(form)).collect();
+        Ok((Losses::of_events(weights.to_vec(), &events.into_sets(), losses), emptiness))
+    }
+}
+
+/// The losses as numbers on regions, the objective first.
+fn forms(bound: &Bound, regions: &mut Regions<'_>) -> (Vec<Form<usize>>, Emptiness) {
+    let mut emptiness = Emptiness::default();
+    let mut forms = Vec::with_capacity(bound.constraints.len() + 1);
+    for (index, loss) in bound.losses().enumerate() {
+        forms.push(regions.sum(&loss.form).unwrap_or_else(|reason| {
+            match index.checked_sub(1) {
+                None => emptiness.objective = Some(reason),
+                Some(index) => drop(emptiness.constraints.insert(index, reason)),
+            }
+            Form::constant(f64::NAN)
+        }));
+    }
+    (forms, emptiness)
+}
+
+/// The weight and the number of rows of each cell.
+///
+/// Weights are added row by row, as a tally adds them up, so that a full tally has these to the bit.
+fn sum_rows(cells: &[u32], weights: Option<&[f32]>, count: usize) -> (Vec<f64>, Vec<usize>) {
+    let (mut sums, mut rows) = (vec![0.0; count], vec![0; count]);
+    for (row, &cell) in cells.iter().enumerate() {
+        sums[cell as usize] += weights.map_or(1.0, |weights| f64::from(weights[row]));
+        rows[cell as usize] += 1;
+    }
+    (sums, rows)
+}
+
+pub(crate) fn check_weights(weights: Option<&[f32]>, rows: usize) -> Result<()> {
     let Some(weights) = weights else { return Ok(()) };
     if weights.len() != rows {
         let message = format!("{} weights are given for {rows} rows", weights.len());

@@ -107,20 +107,22 @@ fn substitute_in(tree: &Expression, members: &[Condition]) -> Expression {
         ),
     }
 }
+
 /// More groups than this from one `each` are surely a mistake.
 const MOST_GROUPS: usize = 100_000;
 
 impl Lowering<'_> {
     /// One statement for each combination of values that occurs in training.
     pub(super) fn spell_out(&self, statement: &Statement, each: &Each) -> Result<Vec<Statement>> {
+        let table = self.table(each.columns[0].span)?;
         let rows = match &each.condition {
-            None => vec![true; self.table.rows()],
-            Some(condition) => self.condition(condition)?.evaluate(self.table)?,
+            None => vec![true; table.rows()],
+            Some(condition) => self.condition(condition)?.evaluate(table)?,
         };
         let columns: Vec<&Column> =
             each.columns.iter().map(|name| self.column(name)).collect::<Result<_>>()?;
         let mut combinations = BTreeSet::new();
-        for row in (0..self.table.rows()).filter(|&row| rows[row]) {
+        for row in (0..table.rows()).filter(|&row| rows[row]) {
             let codes: Option<Vec<u64>> = columns.iter().map(|column| code(column, row)).collect();
             combinations.extend(codes);
             if combinations.len() > MOST_GROUPS {
@@ -139,7 +141,7 @@ impl Lowering<'_> {
             };
             return Err(self.fail(each.columns[0].span, "`each` goes over nothing", label));
         }
-        let mut groups: Vec<(Vec<Shown>, Vec<Condition>)> = combinations
+        let mut groups: Vec<(Vec<GroupKey>, Vec<Condition>)> = combinations
             .iter()
             .map(|codes| {
                 let parts = each.columns.iter().zip(&columns).zip(codes);
@@ -153,7 +155,7 @@ impl Lowering<'_> {
 
 /// A value by which groups are put in order.
 #[derive(PartialEq, PartialOrd)]
-enum Shown {
+enum GroupKey {
     Number(f64),
     Text(String),
     Boolean(bool),
@@ -171,21 +173,21 @@ fn code(column: &Column, row: usize) -> Option<u64> {
 }
 
 /// The condition that a column has the value behind these bits.
-fn member(name: &Name, column: &Column, code: u64) -> (Shown, Condition) {
+fn member(name: &Name, column: &Column, code: u64) -> (GroupKey, Condition) {
     let equal =
         |value| Condition::Compare { column: name.clone(), comparison: Comparison::Eq, value };
     match &column.values {
         Values::Number(_) => {
             let number = f64::from_bits(code);
-            (Shown::Number(number), equal(Literal::Number(number, name.span)))
+            (GroupKey::Number(number), equal(Literal::Number(number, name.span)))
         }
         Values::Category(category) => {
             let text = category.dictionary.text(code as u32).to_owned();
-            (Shown::Text(text.clone()), equal(Literal::Text(text, name.span)))
+            (GroupKey::Text(text.clone()), equal(Literal::Text(text, name.span)))
         }
         Values::Boolean(_) => {
             // `not flag` would take rows in whose flag is missing.
-            (Shown::Boolean(code == 1), equal(Literal::Boolean(code == 1, name.span)))
+            (GroupKey::Boolean(code == 1), equal(Literal::Boolean(code == 1, name.span)))
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use super::linear::Form;
 use super::losses::{Loss, Term};
-use super::regions::Sum;
 use super::set::Set;
 
 /// Sets of cells that losses share.
@@ -38,10 +38,10 @@ impl<'a> Events<'a> {
         event
     }
 
-    pub(super) fn loss(&mut self, sum: &Sum) -> Loss {
+    pub(super) fn loss(&mut self, sum: &Form<usize>) -> Loss {
         // One number for each distinct set of cells.
         let mut merged: BTreeMap<u32, f64> = BTreeMap::new();
-        for &(region, number) in &sum.terms {
+        for &(number, region) in &sum.terms {
             let set = &self.regions[region];
             if !set.is_empty() {
                 *merged.entry(self.event(set)).or_default() += number;

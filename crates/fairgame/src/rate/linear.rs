@@ -6,50 +6,36 @@
 //! is when nothing is decided positive, the cleared form is 0 ≤ 0: met.
 
 use super::language::{Expression, Factor, Inequality, Rate, Relation, Sign, Span};
+use super::lower::{LABEL, Lowered, Lowering};
+use super::measure::{Atom, Measure};
 use super::problem::Source;
-use crate::table::Predicate;
 use crate::{ErrorKind, Result};
 
-/// A share of rows that every other rate is made of.
+/// β + Σ_k a_k·x_k, a linear form of means (or, once compiled, of regions).
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Measure {
-    /// P(g) / W(g)
-    Positive,
-    /// P(g ∧ y) / W(g ∧ y)
-    TruePositive,
-    /// P(g ∧ ¬y) / W(g ∧ ¬y)
-    FalsePositive,
-    /// The share of g whose decision is not y.
-    Error,
-    /// The share of g whose decision is not the older one.
-    Churn(Predicate),
-    /// P(g ∧ y) / W(g): decided positive, and rightly.
-    RightlyPositive,
-    /// W(g ∧ y) / W(g): does not depend on the model.
-    Label,
+pub(crate) struct Form<T = Atom> {
+    pub(crate) constant: f64,
+    pub(crate) terms: Vec<(f64, T)>,
 }
 
-/// A measure over a group, and where it was written.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Atom {
-    pub(super) measure: Measure,
-    /// `None` is all rows.
-    pub(super) group: Option<Predicate>,
-    /// The group as written.
-    pub(super) shown: String,
-    pub(super) span: Span,
-}
-
-/// β + Σ_k a_k·atom_k.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Form {
-    pub(super) constant: f64,
-    pub(super) terms: Vec<(f64, Atom)>,
+impl<T> Form<T> {
+    pub(crate) fn constant(constant: f64) -> Self {
+        Form { constant, terms: Vec::new() }
+    }
 }
 
 impl Form {
-    fn constant(constant: f64) -> Self {
-        Form { constant, terms: Vec::new() }
+    /// The same form with equal atoms added up, and without those of factor 0.
+    pub(crate) fn collected(&self) -> Form {
+        let mut collected: Form = Form::constant(self.constant);
+        for (factor, atom) in &self.terms {
+            match collected.terms.iter_mut().find(|(_, earlier)| earlier.is(atom)) {
+                Some((total, _)) => *total += factor,
+                None => collected.terms.push((*factor, atom.clone())),
+            }
+        }
+        collected.terms.retain(|(factor, _)| *factor != 0.0);
+        collected
     }
 
     fn atom(constant: f64, factor: f64, atom: Atom) -> Self {
@@ -94,69 +80,72 @@ impl Ratio {
     }
 }
 
-/// Turns the group of a rate, as written, into a predicate.
-pub(super) type Lower<'a> = dyn Fn(&Expression) -> Result<Lowered> + 'a;
-
-/// What a rate is about, once bound to a table.
-pub(super) struct Lowered {
-    pub(super) group: Option<Predicate>,
-    pub(super) old: Option<Predicate>,
-    pub(super) shown: String,
+/// A rate as it is written, and the forms it is the quotient of.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WrittenRate {
+    pub(crate) text: String,
+    pub(crate) over: Form,
+    /// `None` is 1.
+    pub(crate) under: Option<Form>,
 }
 
-/// The form that an inequality asks to be at most 0.
+/// What an expression or an inequality means.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BoundLoss {
+    pub(crate) form: Form,
+    /// The rates that it is written with, each once.
+    pub(crate) rates: Vec<WrittenRate>,
+    /// The text that it is from, for errors that point into it.
+    pub(super) source: Source,
+}
+
+impl BoundLoss {
+    /// All atoms of the form and of the rates.
+    pub(super) fn atoms_mut(&mut self) -> impl Iterator<Item = &mut Atom> {
+        let rates = self
+            .rates
+            .iter_mut()
+            .flat_map(|rate| std::iter::once(&mut rate.over).chain(rate.under.as_mut()));
+        std::iter::once(&mut self.form)
+            .chain(rates)
+            .flat_map(|form| form.terms.iter_mut().map(|(_, atom)| atom))
+    }
+}
+
+/// Reads trees as forms. Each rate is lowered once, which gives its part of the form, the rate as written,
+/// and the tree that needs no training table.
+pub(super) struct Reader<'a, 'b> {
+    lowering: &'a mut Lowering<'b>,
+    rates: Vec<WrittenRate>,
+}
+
+/// The loss that an inequality asks to be at most 0, and the inequality without a training table.
 pub(super) fn constraint(
     inequality: &Inequality,
-    source: &Source,
-    lower: &Lower<'_>,
-) -> Result<Form> {
-    let context = Context { source, lower };
-    let left = context.affine(&inequality.left)?;
-    let right = context.affine(&inequality.right)?;
+    lowering: &mut Lowering<'_>,
+) -> Result<(BoundLoss, Inequality)> {
+    let mut reader = Reader { lowering, rates: Vec::new() };
+    let (left, frozen_left) = reader.affine(&inequality.left)?;
+    let (right, frozen_right) = reader.affine(&inequality.right)?;
     let (low, high) = match inequality.relation {
         Relation::AtMost => (left, right),
         Relation::AtLeast => (right, left),
     };
-    let all = Span::whole(&source.text);
-    let difference = context.finite(context.add(low, -1.0, high)?, all)?;
-    let Some(Ratio { factor, over, under, range, span }) = difference.ratio else {
-        return Ok(difference.form);
-    };
-    if !difference.form.terms.is_empty() {
-        return Err(source.fail(
-            ErrorKind::Problem,
-            span,
-            "a ratio beside another rate is not linear",
-            "a ratio such as precision, f1 or a quotient can only be bounded by a number",
-        ));
-    }
-    // Cleared, such a bound would ask that nothing be decided positive.
-    let ends = [range.0, range.1].map(|end| if factor == 0.0 { 0.0 } else { factor * end });
-    if difference.form.constant + ends[0].min(ends[1]) > 0.0 {
-        return Err(source.fail(
-            ErrorKind::Problem,
-            span,
-            format!("no classifier can meet `{inequality}`"),
-            "this ratio never comes so far",
-        ));
-    }
-    let mut cleared = Form::default();
-    cleared.add(factor, &over);
-    cleared.add(difference.form.constant, &under);
-    Ok(context.finite(Affine { form: cleared, ratio: None }, all)?.form)
+    let form = reader.cleared(low, high, inequality)?;
+    let relation = inequality.relation;
+    Ok((reader.loss(form), Inequality { left: frozen_left, relation, right: frozen_right }))
 }
 
-/// The form that an objective asks to be small.
+/// The loss that an objective asks to be small, and the objective without a training table.
 pub(super) fn objective(
     expression: &Expression,
-    source: &Source,
-    lower: &Lower<'_>,
-) -> Result<Form> {
-    let affine = Context { source, lower }.affine(expression)?;
+    lowering: &mut Lowering<'_>,
+) -> Result<(BoundLoss, Expression)> {
+    let mut reader = Reader { lowering, rates: Vec::new() };
+    let (affine, frozen) = reader.affine(expression)?;
     match affine.ratio {
-        None => Ok(affine.form),
-        Some(ratio) => Err(source.fail(
-            ErrorKind::Problem,
+        None => Ok((reader.loss(affine.form), frozen)),
+        Some(ratio) => Err(reader.fail(
             ratio.span,
             "a ratio cannot be an objective: it is not linear in the decisions",
             "bound it in a constraint instead, as in `precision() >= 0.9`",
@@ -164,81 +153,104 @@ pub(super) fn objective(
     }
 }
 
-/// A rate as it is written, and the forms it is the quotient of.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Written {
-    pub(super) text: String,
-    pub(super) over: Form,
-    /// `None` is 1.
-    pub(super) under: Option<Form>,
-}
-
-/// The rates of some expressions, each once, in the order in which they are written.
-pub(super) fn rates<'a>(
-    expressions: impl IntoIterator<Item = &'a Expression>,
-    source: &Source,
-    lower: &Lower<'_>,
-) -> Result<Vec<Written>> {
-    let context = Context { source, lower };
-    let mut found = Vec::new();
-    expressions.into_iter().for_each(|tree| tree.rates(&mut |rate| found.push(rate)));
-    let mut rates: Vec<Written> = Vec::new();
-    for rate in found {
-        let text = rate.to_string();
-        if rates.iter().any(|earlier| earlier.text == text) {
-            continue;
-        }
-        let Affine { form, ratio } = context.affine(rate)?;
-        rates.push(match ratio {
-            None => Written { text, over: form, under: None },
-            Some(Ratio { factor, over, under, .. }) => {
-                let mut scaled = Form::default();
-                scaled.add(factor, &over);
-                Written { text, over: scaled, under: Some(under) }
-            }
-        });
+impl Reader<'_, '_> {
+    fn loss(self, form: Form) -> BoundLoss {
+        BoundLoss { form, rates: self.rates, source: self.lowering.source.clone() }
     }
-    Ok(rates)
-}
 
-struct Context<'a> {
-    source: &'a Source,
-    lower: &'a Lower<'a>,
-}
+    /// The form of low ≤ high, cleared of a ratio.
+    fn cleared(&self, low: Affine, high: Affine, inequality: &Inequality) -> Result<Form> {
+        let all = Span::whole(&self.lowering.source.text);
+        let difference = self.finite(self.add(low, -1.0, high)?, all)?;
+        let Some(Ratio { factor, over, under, range, span }) = difference.ratio else {
+            return Ok(difference.form);
+        };
+        if !difference.form.terms.is_empty() {
+            return Err(self.fail(
+                span,
+                "a ratio beside another rate is not linear",
+                "a ratio such as precision, f1 or a quotient can only be bounded by a number",
+            ));
+        }
+        // Cleared, such a bound would ask that nothing be decided positive.
+        let ends = [range.0, range.1].map(|end| if factor == 0.0 { 0.0 } else { factor * end });
+        if difference.form.constant + ends[0].min(ends[1]) > 0.0 {
+            let message = format!("no classifier can meet `{inequality}`");
+            return Err(self.fail(span, &message, "this ratio never comes so far"));
+        }
+        let mut cleared = Form::constant(0.0);
+        cleared.add(factor, &over);
+        cleared.add(difference.form.constant, &under);
+        Ok(self.finite(Affine { form: cleared, ratio: None }, all)?.form)
+    }
 
-impl Context<'_> {
-    fn affine(&self, expression: &Expression) -> Result<Affine> {
+    /// A tree as a form with at most one ratio, and the tree that needs no training table.
+    fn affine(&mut self, expression: &Expression) -> Result<(Affine, Expression)> {
         match expression {
             Expression::Number(number, _) => {
-                Ok(Affine { form: Form::constant(*number), ratio: None })
+                Ok((Affine { form: Form::constant(*number), ratio: None }, expression.clone()))
             }
-            Expression::Rate { rate, span, .. } => self.rate(*rate, *span, expression),
-            Expression::Negate(part, _) => Ok(scale(-1.0, self.affine(part)?)),
+            Expression::Rate { .. } => self.rate(expression),
+            Expression::Negate(part, span) => {
+                let (affine, frozen) = self.affine(part)?;
+                Ok((scale(-1.0, affine), Expression::Negate(Box::new(frozen), *span)))
+            }
             Expression::Sum(parts, span) => {
-                let mut total = Affine { form: Form::default(), ratio: None };
+                let mut total = Affine { form: Form::constant(0.0), ratio: None };
+                let mut trees = Vec::with_capacity(parts.len());
                 for (sign, part) in parts {
                     let factor = if *sign == Sign::Plus { 1.0 } else { -1.0 };
-                    total = self.add(total, factor, self.affine(part)?)?;
+                    let (affine, frozen) = self.affine(part)?;
+                    total = self.add(total, factor, affine)?;
+                    trees.push((*sign, frozen));
                 }
-                self.finite(total, *span)
+                Ok((self.finite(total, *span)?, Expression::Sum(trees, *span)))
             }
             Expression::Product(parts, span) => {
                 let mut total = Affine { form: Form::constant(1.0), ratio: None };
+                let mut trees = Vec::with_capacity(parts.len());
                 for (factor, part) in parts {
-                    let next = self.affine(part)?;
+                    let (next, frozen) = self.affine(part)?;
                     total = match factor {
                         Factor::Times => self.multiply(total, next, *span)?,
                         Factor::Over => self.divide(total, next, *span, part.span())?,
                     };
+                    trees.push((*factor, frozen));
                 }
-                self.finite(total, *span)
+                Ok((self.finite(total, *span)?, Expression::Product(trees, *span)))
             }
         }
     }
 
-    fn rate(&self, rate: Rate, span: Span, expression: &Expression) -> Result<Affine> {
-        let Lowered { group, old, shown } = (self.lower)(expression)?;
-        let atom = |measure| Atom { measure, group: group.clone(), shown: shown.clone(), span };
+    fn rate(&mut self, expression: &Expression) -> Result<(Affine, Expression)> {
+        let lowered = self.lowering.rate(expression)?;
+        let affine = self.measured(&lowered)?;
+        let text = expression.to_string();
+        if self.rates.iter().all(|earlier| earlier.text != text) {
+            let (over, under) = match affine.ratio.clone() {
+                None => (affine.form.collected(), None),
+                Some(Ratio { factor, over, under, .. }) => {
+                    let mut scaled = Form::constant(0.0);
+                    scaled.add(factor, &over);
+                    (scaled.collected(), Some(under.collected()))
+                }
+            };
+            self.rates.push(WrittenRate { text, over, under });
+        }
+        Ok((affine, lowered.frozen))
+    }
+
+    /// A rate by the measures that it is made of.
+    fn measured(&self, lowered: &Lowered) -> Result<Affine> {
+        let Lowered { rate, group, old, shown, span, .. } = lowered;
+        let atom = |measure| {
+            let told = match measure {
+                Measure::Positive => None,
+                Measure::Churn => *old,
+                _ => Some(LABEL),
+            };
+            Atom { measure, group: *group, told, shown: shown.clone(), span: *span }
+        };
         let plain = |form| Ok(Affine { form, ratio: None });
         let share = |measure| plain(Form::atom(0.0, 1.0, atom(measure)));
         let rest = |measure| plain(Form::atom(1.0, -1.0, atom(measure)));
@@ -246,8 +258,8 @@ impl Context<'_> {
             let over = Form::atom(0.0, 1.0, atom(Measure::RightlyPositive));
             // Both ratios end at 1, with their factor.
             let range = (0.0, 1.0 / factor);
-            let ratio = Some(Ratio { factor, over, under, range, span });
-            Ok(Affine { form: Form::default(), ratio })
+            let ratio = Some(Ratio { factor, over, under, range, span: *span });
+            Ok(Affine { form: Form::constant(0.0), ratio })
         };
         match rate {
             Rate::Error => share(Measure::Error),
@@ -258,10 +270,10 @@ impl Context<'_> {
             Rate::Fnr => rest(Measure::TruePositive),
             Rate::Fpr => share(Measure::FalsePositive),
             Rate::Tnr => rest(Measure::FalsePositive),
-            Rate::Churn => match old {
-                Some(old) => share(Measure::Churn(old)),
-                None => Err(self.fail(span, "churn lacks the older decision", "")),
-            },
+            Rate::Churn if old.is_none() => {
+                Err(self.fail(*span, "churn lacks the older decision", ""))
+            }
+            Rate::Churn => share(Measure::Churn),
             // TP / (TP + FP)
             Rate::Precision => ratio(1.0, Form::atom(0.0, 1.0, atom(Measure::Positive))),
             // 2 TP / (2 TP + FP + FN): decided positive plus labelled positive
@@ -334,11 +346,11 @@ impl Context<'_> {
         let least = if over.form.is_nonnegative() { 0.0 } else { f64::NEG_INFINITY };
         let range = (least, f64::INFINITY);
         let ratio = Ratio { factor: 1.0, over: over.form, under: under.form, range, span };
-        Ok(Affine { form: Form::default(), ratio: Some(ratio) })
+        Ok(Affine { form: Form::constant(0.0), ratio: Some(ratio) })
     }
 
     fn fail(&self, span: Span, message: &str, label: &str) -> crate::Error {
-        self.source.fail(ErrorKind::Problem, span, message, label)
+        self.lowering.source.fail(ErrorKind::Problem, span, message, label)
     }
 }
 

@@ -264,18 +264,11 @@ impl LossValues {
 }
 
 impl Losses {
-    pub(super) fn new(
-        weights: Vec<f64>,
-        sets: &[Rc<Set>],
-        objective: Loss,
-        constraints: Vec<Loss>,
-    ) -> Self {
+    pub(super) fn of_events(weights: Vec<f64>, sets: &[Rc<Set>], losses: Vec<Loss>) -> Self {
         let (events, members) = (sets.len(), Members::new(weights.len(), sets));
         let (mut constants, mut starts, mut terms) = (Vec::new(), vec![0], Vec::new());
         let mut pushed = vec![Vec::new(); events];
-        for (loss, Loss { constant, terms: own }) in
-            std::iter::once(objective).chain(constraints).enumerate()
-        {
+        for (loss, Loss { constant, terms: own }) in losses.into_iter().enumerate() {
             for &Term { event, down, up, .. } in &own {
                 pushed[event as usize].push((loss as u32, (down, up)));
             }

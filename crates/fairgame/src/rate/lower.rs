@@ -1,15 +1,64 @@
-//! Conditions as written, checked against a table and made into predicates.
+//! Conditions as written, checked against a table and made into predicates, each of which has a number.
 
-use super::language::{Condition, Expression, Group, Literal, Name, Span};
-use super::linear::Lowered;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::frozen::express;
+use super::language::{Condition, Expression, Group, Literal, Name, Rate, Span};
 use super::problem::Source;
 use crate::table::{Column, Comparison, Predicate, Table, Value, Values};
 use crate::{Error, ErrorKind, Result, nearest};
 
-/// Conditions as written, checked against a table and made into predicates.
+/// The number of the label among the predicates of a problem.
+pub(crate) const LABEL: usize = 0;
+
+/// Different predicates, numbered as they first come.
+#[derive(Default)]
+pub(super) struct Predicates {
+    list: Vec<Predicate>,
+    index: HashTable<usize>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Predicates {
+    /// The number of a predicate.
+    pub(super) fn intern(&mut self, predicate: Predicate) -> usize {
+        let Predicates { list, index, hasher } = self;
+        let hash = hasher.hash_one(&predicate);
+        if let Some(&known) = index.find(hash, |&known| list[known] == predicate) {
+            return known;
+        }
+        list.push(predicate);
+        index.insert_unique(hash, list.len() - 1, |&known| hasher.hash_one(&list[known]));
+        list.len() - 1
+    }
+
+    pub(super) fn into_list(self) -> Arc<[Predicate]> {
+        self.list.into()
+    }
+}
+
+/// Conditions as written, made into predicates.
 pub(super) struct Lowering<'a> {
     pub(super) source: &'a Source,
-    pub(super) table: &'a Table,
+    /// The training table; `None` for text that needs none.
+    pub(super) table: Option<&'a Table>,
+    pub(super) predicates: &'a mut Predicates,
+}
+
+/// What a rate is about.
+pub(super) struct Lowered {
+    pub(super) rate: Rate,
+    /// The predicates of the group and of churn's older decision.
+    pub(super) group: Option<usize>,
+    pub(super) old: Option<usize>,
+    /// The group as written.
+    pub(super) shown: Arc<str>,
+    pub(super) span: Span,
+    /// The rate as a tree that needs no training table.
+    pub(super) frozen: Expression,
 }
 
 impl Lowering<'_> {
@@ -22,9 +71,21 @@ impl Lowering<'_> {
         self.source.fail(ErrorKind::Column, span, message, label)
     }
 
+    /// The error of what only a training table can say.
+    fn unfrozen(&self, span: Span) -> Error {
+        let label = "and so cannot be kept";
+        self.source.fail(ErrorKind::Syntax, span, "this depends on training data", label)
+    }
+
+    /// The training table, for what stands there.
+    pub(super) fn table(&self, span: Span) -> Result<&Table> {
+        self.table.ok_or_else(|| self.unfrozen(span))
+    }
+
     pub(super) fn column(&self, name: &Name) -> Result<&Column> {
-        let columns = || self.table.columns().iter().map(|column| column.name.as_str());
-        self.table.columns().iter().find(|column| column.name == name.text).ok_or_else(|| {
+        let table = self.table(name.span)?;
+        let columns = || table.columns().iter().map(|column| column.name.as_str());
+        table.columns().iter().find(|column| column.name == name.text).ok_or_else(|| {
             let label = match nearest(&name.text, columns()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the columns are {}", crate::table::list(columns())),
@@ -33,25 +94,36 @@ impl Lowering<'_> {
         })
     }
 
-    pub(super) fn rate(&self, rate: &Expression) -> Result<Lowered> {
-        let Expression::Rate { old, group, span, .. } = rate else {
-            return Err(self.fail(rate.span(), "this is not a rate", ""));
+    pub(super) fn rate(&mut self, expression: &Expression) -> Result<Lowered> {
+        let Expression::Rate { rate, old, group, span } = expression else {
+            return Err(self.fail(expression.span(), "this is not a rate", ""));
         };
+        let (rate, span) = (*rate, *span);
         let old = old.as_ref().map(|old| self.condition(old)).transpose()?;
-        match group {
-            Group::All => Ok(Lowered { group: None, old, shown: "all rows".to_owned() }),
-            Group::Where(condition) => Ok(Lowered {
-                group: Some(self.condition(condition)?),
-                old,
-                shown: condition.to_string(),
-            }),
-            Group::Each { .. } => Err(self.source.fail(
-                ErrorKind::Problem,
-                *span,
-                "an objective is one number, so `each` has no place in it",
-                "name the groups, or put a bound on each in a constraint",
-            )),
-        }
+        let (group, shown) = match group {
+            Group::All => (None, "all rows".into()),
+            Group::Where(condition) => {
+                (Some(self.condition(condition)?), condition.to_string().into())
+            }
+            Group::Each { .. } if self.table.is_none() => return Err(self.unfrozen(span)),
+            Group::Each { .. } => {
+                return Err(self.source.fail(
+                    ErrorKind::Problem,
+                    span,
+                    "an objective is one number, so `each` has no place in it",
+                    "name the groups, or put a bound on each in a constraint",
+                ));
+            }
+        };
+        let frozen = Expression::Rate {
+            rate,
+            old: old.as_ref().map(express),
+            group: group.as_ref().map_or(Group::All, |group| Group::Where(express(group))),
+            span,
+        };
+        let group = group.map(|group| self.predicates.intern(group));
+        let old = old.map(|old| self.predicates.intern(old));
+        Ok(Lowered { rate, group, old, shown, span, frozen })
     }
 
     pub(super) fn condition(&self, condition: &Condition) -> Result<Predicate> {
@@ -97,6 +169,14 @@ impl Lowering<'_> {
     }
 
     fn value(&self, name: &Name, comparison: Comparison, literal: &Literal) -> Result<Value> {
+        if self.table.is_none() {
+            return match literal {
+                Literal::Number(number, _) => Ok(Value::Number(*number)),
+                Literal::Text(text, _) => Ok(Value::Text(text.clone())),
+                Literal::Boolean(truth, _) => Ok(Value::Boolean(*truth)),
+                Literal::Quantile { span, .. } => Err(self.unfrozen(*span)),
+            };
+        }
         let column = self.column(name)?;
         let ordered = !matches!(comparison, Comparison::Eq | Comparison::Ne);
         match (&column.values, literal) {
@@ -145,7 +225,7 @@ impl Lowering<'_> {
             return Err(self.fail(name.span, message, "only numbers have quantiles"));
         }
         let value = Value::Quantile { column: name.text.clone(), level };
-        value.freeze(self.table).map_err(|_| {
+        value.freeze(self.table(name.span)?).map_err(|_| {
             let message = format!("every value of `{}` is missing", name.text);
             self.fail(name.span, message, "it has no quantiles")
         })

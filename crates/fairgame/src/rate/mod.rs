@@ -30,30 +30,35 @@
 //! and [`Losses`] of one table. Each is a pure function.
 
 mod bind;
-mod cells;
 mod compile;
 mod each;
 mod events;
 mod frozen;
 pub mod language;
 mod linear;
+mod lookup;
 mod losses;
 mod lower;
-mod measures;
+mod marks;
+mod measure;
+mod partition;
 mod policy;
 mod problem;
 mod regions;
 mod set;
 mod surrogate;
 mod tally;
+mod trie;
 
-pub use bind::{Bound, BoundConstraint, Weighted};
-pub use compile::Compiled;
+pub use bind::{Binding, Bound, BoundConstraint, Weighted};
+pub(crate) use compile::{Classes, check_weights};
+pub use compile::{Compiled, Emptiness};
 pub use frozen::{Frozen, FrozenConstraint};
+pub(crate) use linear::{Form, WrittenRate};
 pub use losses::{LossValues, Losses, Multipliers, Pushes, Side, Sums};
-pub(crate) use measures::{Form, Measures, Shown};
+pub use partition::{Partition, PartitionBuilder};
 pub use policy::{POLICIES, Policy};
-pub use problem::{Notice, Problem};
+pub use problem::{BindNotice, Problem};
 pub(crate) use set::Set;
 pub use surrogate::Surrogate;
 pub use tally::{Count, Push, Tally, push_scores, tally_scores};

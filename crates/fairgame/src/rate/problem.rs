@@ -20,15 +20,15 @@ use crate::{Error, ErrorKind, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    pub(super) label: Written<Condition>,
-    pub(super) objective: Written<Expression>,
-    pub(super) constraints: Vec<Written<Statement>>,
+    pub(super) label: Parsed<Condition>,
+    pub(super) objective: Parsed<Expression>,
+    pub(super) constraints: Vec<Parsed<Statement>>,
     pub(super) skip_empty: bool,
 }
 
 /// A tree and the text it was read from, for errors that point into it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Written<T> {
+pub(super) struct Parsed<T> {
     pub(super) tree: T,
     pub(super) source: Source,
 }
@@ -53,27 +53,27 @@ impl Source {
     }
 }
 
-pub(super) fn written<T>(
+pub(super) fn parsed<T>(
     place: String,
     text: &str,
     parse: fn(&str) -> Result<T>,
-) -> Result<Written<T>> {
+) -> Result<Parsed<T>> {
     if text.trim().is_empty() {
         return Err(Error::new(ErrorKind::Syntax, "there is nothing to read").at(place));
     }
     let tree = parse(text).map_err(|error| error.at(&place))?;
-    Ok(Written { tree, source: Source { place: place.into(), text: text.into() } })
+    Ok(Parsed { tree, source: Source { place: place.into(), text: text.into() } })
 }
 
 impl Problem {
     /// Reads a problem; errors point into the text.
     pub fn parse<S: AsRef<str>>(label: &str, objective: &str, constraints: &[S]) -> Result<Self> {
         let constraints = constraints.iter().enumerate().map(|(index, text)| {
-            written(format!("constraint {}", index + 1), text.as_ref(), Statement::parse)
+            parsed(format!("constraint {}", index + 1), text.as_ref(), Statement::parse)
         });
         Ok(Problem {
-            label: written("label".into(), label, Condition::parse)?,
-            objective: written("objective".into(), objective, Expression::parse)?,
+            label: parsed("label".into(), label, Condition::parse)?,
+            objective: parsed("objective".into(), objective, Expression::parse)?,
             constraints: constraints.collect::<Result<_>>()?,
             skip_empty: false,
         })
@@ -106,7 +106,7 @@ impl Problem {
 /// Something that binding a problem found worth telling the user.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Notice {
+pub enum BindNotice {
     /// A group of an `each` has nothing to measure, and its constraint is left out.
     EmptyGroup {
         /// The constraint that is left out.
@@ -121,13 +121,13 @@ pub enum Notice {
     },
 }
 
-impl fmt::Display for Notice {
+impl fmt::Display for BindNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Notice::EmptyGroup { constraint, reason } => {
+            BindNotice::EmptyGroup { constraint, reason } => {
                 write!(f, "left out `{constraint}`: {reason}")
             }
-            Notice::AlwaysMet { constraint } => {
+            BindNotice::AlwaysMet { constraint } => {
                 write!(f, "no classifier can violate `{constraint}`: it changes nothing")
             }
         }

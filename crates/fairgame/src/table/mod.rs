@@ -25,6 +25,7 @@ mod write;
 pub use chunks::Chunks;
 pub use column::{Category, Column, Kind, MISSING, Values};
 pub use dictionary::Dictionary;
+pub(crate) use predicate::mismatch;
 pub use predicate::{Comparison, Predicate, Value};
 pub use read::{Header, Missing, ReadOptions, Source, Untyped, chunks, read};
 pub use shipped::{SHIPPED, Shipped};

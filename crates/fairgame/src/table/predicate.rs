@@ -1,5 +1,10 @@
 //! Predicates over rows: labels, groups and filters.
 
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
+
 use super::{Column, Kind, MISSING, Table, Values, quantile};
 use crate::{Error, ErrorKind, Result};
 
@@ -17,7 +22,8 @@ use crate::{Error, ErrorKind, Result};
 /// assert_eq!(young.clone().and(clerk.not()).evaluate(&table)?, [false, true, false]);
 /// # Ok::<(), fairgame::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Predicate {
     /// The column's value stands in this relation to the given one.
     Compare {
@@ -44,7 +50,8 @@ pub enum Predicate {
 }
 
 /// A relation between a column's value and a given one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Comparison {
     /// `==`
     Eq,
@@ -61,6 +68,18 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// Whether the relation holds between values that compare like this.
+    pub(crate) fn accepts(self, ordering: Ordering) -> bool {
+        match self {
+            Comparison::Eq => ordering.is_eq(),
+            Comparison::Ne => ordering.is_ne(),
+            Comparison::Lt => ordering.is_lt(),
+            Comparison::Le => ordering.is_le(),
+            Comparison::Gt => ordering.is_gt(),
+            Comparison::Ge => ordering.is_ge(),
+        }
+    }
+
     fn holds<T: PartialOrd>(self, left: &T, right: &T) -> bool {
         match self {
             Comparison::Eq => left == right,
@@ -73,8 +92,9 @@ impl Comparison {
     }
 }
 
-/// What a column is compared with.
-#[derive(Debug, Clone, PartialEq)]
+/// What a column is compared with. Two values are equal if their numbers have the same bits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Value {
     /// A number.
     Number(f64),
@@ -92,8 +112,18 @@ pub enum Value {
 }
 
 impl Value {
+    /// The bits of its number, and its text.
+    fn bits_and_text(&self) -> (u64, &str) {
+        match self {
+            Value::Number(number) => (number.to_bits(), ""),
+            Value::Text(text) => (0, text),
+            Value::Boolean(truth) => (u64::from(*truth), ""),
+            Value::Quantile { column, level } => (level.to_bits(), column),
+        }
+    }
+
     /// What a column is that it can be compared with.
-    fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
             Value::Number(_) | Value::Quantile { .. } => Kind::Number,
             Value::Text(_) => Kind::Category,
@@ -116,6 +146,22 @@ impl Value {
         let mut sorted: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         quantile(&sorted, *level).map(Value::Number).ok_or_else(|| none("every value is missing"))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+            && self.bits_and_text() == other.bits_and_text()
+    }
+}
+
+impl Eq for Value {}
+
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        self.bits_and_text().hash(state);
     }
 }
 
@@ -287,19 +333,20 @@ fn compare(column: &Column, comparison: Comparison, value: &Value) -> Result<Vec
             ErrorKind::Settings,
             format!("the quantile of `{column}` is not frozen on a training table"),
         )),
-        (values, value) => {
-            let (kind, value) = (values.kind(), shown(value));
-            Err(Error::new(
-                ErrorKind::Column,
-                format!("column `{}` is a {kind} and cannot be compared with {value}", column.name),
-            )
-            .help(match values {
-                Values::Number(_) => "compare it with a number",
-                Values::Category(_) => "compare it with a text in double quotes",
-                Values::Boolean(_) => "compare it with true or false",
-            }))
-        }
+        (_, value) => Err(mismatch(column, value)),
     }
+}
+
+/// The error of comparing a column with a value of another kind.
+pub(crate) fn mismatch(column: &Column, value: &Value) -> Error {
+    let (kind, value) = (column.values.kind(), shown(value));
+    let message =
+        format!("column `{}` is a {kind} and cannot be compared with {value}", column.name);
+    Error::new(ErrorKind::Column, message).help(match kind {
+        Kind::Number => "compare it with a number",
+        Kind::Category => "compare it with a text in double quotes",
+        Kind::Boolean => "compare it with true or false",
+    })
 }
 
 fn shown(value: &Value) -> String {

@@ -89,7 +89,7 @@ impl Training<'_> {
         for round in 0..ROUNDS {
             let chances = self.chances(iterates, &shrunk.weights)?;
             let decisions = Decisions::Probabilities(&chances);
-            let mut found = margins(measures, weights, decisions, misses);
+            let mut found = margins(&self.bound, measures, weights, decisions, misses);
             if round >= ROUNDS / 2 {
                 // Two mixtures may take turns: from here on margins only grow, and are enough for both.
                 found.iter_mut().zip(&before).for_each(|(now, before)| *now = now.max(*before));

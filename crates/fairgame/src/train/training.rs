@@ -11,7 +11,7 @@ use crate::archive::hex;
 use crate::classifier::{self, Margin, Provenance, Selection, ShrinkSpec};
 use crate::encode::{self, Codes, Encoder, Features};
 use crate::model::AnyModel;
-use crate::rate::{self, Bound, Compiled, Measures, Weighted};
+use crate::rate::{self, Bound, Classes, Compiled, Weighted};
 use crate::table::Table;
 
 /// Something that preparing a training found worth telling the user.
@@ -21,7 +21,7 @@ pub enum Notice {
     /// About the features.
     Features(encode::Notice),
     /// About the problem.
-    Problem(rate::Notice),
+    Problem(rate::BindNotice),
     /// Rows without a label count as negative.
     MissingLabels {
         /// How many.
@@ -106,7 +106,7 @@ pub struct Training<'a> {
     /// With cross-fitting, the rows of each game.
     pub(super) folds: Vec<Fold>,
     /// What margins are found by.
-    pub(super) measures: Option<Measures>,
+    pub(super) measures: Option<Classes>,
     pub(super) provenance: Provenance,
     pub(super) notices: Vec<Notice>,
 }
@@ -153,10 +153,8 @@ impl<'a> Training<'a> {
     }
 
     /// What margins are found by.
-    fn measured(&self) -> Result<Measures> {
-        let rows = self.data.val.as_ref().unwrap_or(&self.data.train);
-        let Weighted { table, weights } = rows.weighted();
-        self.bound.measures(table, weights)
+    fn measured(&self) -> Result<Classes> {
+        self.bound.classes(&self.data.val.as_ref().unwrap_or(&self.data.train).table)
     }
 
     /// The same training with another way to choose the mixture, of games that are or will be played.
