@@ -36,7 +36,15 @@ struct Header {
 
 impl Classifier {
     /// The classifier as an archive.
+    ///
+    /// # Errors
+    /// If its model is one of the caller's own: what that is made of is not known here.
     pub fn to_archive(&self) -> Result<Archive> {
+        if let AnyModel::Own(_) = self.model {
+            let message = "a model of your own cannot be written to a file";
+            return Err(Error::new(ErrorKind::Format, message)
+                .help("keep the parameters of its members (`Classifier::members`) yourself"));
+        }
         let mut arrays = Arrays::default();
         for (at, member) in self.members.iter().enumerate() {
             arrays.put(&format!("theta.{at}"), Numbers::F32(member.hypothesis.theta().to_vec()));

@@ -112,6 +112,27 @@ impl Features {
         &self.values[row * self.numbers..(row + 1) * self.numbers]
     }
 
+    /// These rows, in this order.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn take(&self, rows: &[u32]) -> Features {
+        fn gather<T: Copy>(all: &[T], width: usize, rows: &[u32]) -> Vec<T> {
+            let mut taken = Vec::with_capacity(rows.len() * width);
+            for &row in rows {
+                taken.extend_from_slice(&all[row as usize * width..(row as usize + 1) * width]);
+            }
+            taken
+        }
+        let codes = match &self.codes {
+            Codes::Narrow(codes) => Codes::Narrow(gather(codes, self.slots, rows)),
+            Codes::Wide(codes) => Codes::Wide(gather(codes, self.slots, rows)),
+        };
+        let values = gather(&self.values, self.numbers, rows);
+        Features { rows: rows.len(), codes, values, ladders: self.ladders.clone(), ..*self }
+    }
+
     /// The bytes that the codes and numbers take.
     pub fn bytes(&self) -> usize {
         let codes = match &self.codes {

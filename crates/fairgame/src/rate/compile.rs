@@ -73,6 +73,16 @@ impl Compiled {
         &self.cells
     }
 
+    /// The same for the rows in another order.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn reordered(mut self, order: &[u32]) -> Self {
+        self.cells = order.iter().map(|&row| self.cells[row as usize]).collect();
+        self
+    }
+
     /// The losses, of which a tally over the cells is all the data they need.
     pub fn losses(&self) -> &Losses {
         &self.losses

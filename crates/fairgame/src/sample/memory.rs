@@ -1,11 +1,12 @@
 //! A sample whose rows are in memory.
 //!
-//! Over all rows, chunks of a fixed size are summed by as many threads as there are, and added up in the order
-//! of the rows, so that the result does not depend on how many threads there are.
+//! Its rows are stored in a random order ([`Training`](crate::train::Training) draws it), so that minibatches are
+//! runs of rows. Over all rows, blocks are summed by as many threads as there are, and added up in the order of
+//! the rows, so that the result does not depend on how many threads there are.
 
 use std::ops::Range;
 
-use super::batches::Batches;
+use super::batches::{self, Members};
 use super::{Batch, Extremes, Hypothesis, Lane, Sample, Work};
 use crate::encode::Features;
 use crate::model::{AnyModel, Differentiable, Model, Rows, Scorer};
@@ -16,12 +17,9 @@ use crate::rate::{
 use crate::{Error, ErrorKind, Result};
 
 /// Rows that are scored at a time when all of them are: what a model works on stays in cache.
-const BLOCK: usize = 1024;
+const TILE: usize = 1024;
 
-/// Rows that one thread sums before the sums are added up.
-const CHUNK: usize = 16 * BLOCK;
-
-/// Chunks for each thread whose sums are held before they are added up.
+/// Blocks for each thread whose sums are held before they are added up.
 const WAVE: usize = 4;
 
 /// A dataset in memory, the model that scores it and the problem it is measured by.
@@ -29,7 +27,7 @@ const WAVE: usize = 4;
 pub struct MemorySample<'a> {
     /// What a model sees.
     pub features: &'a Features,
-    /// The rows that are the sample's, or `None` for all.
+    /// The rows that are the sample's, ascending, or `None` for all.
     pub among: Option<&'a [u32]>,
     /// The cell of each row, and the losses.
     pub compiled: &'a Compiled,
@@ -50,12 +48,14 @@ impl<'a> MemorySample<'a> {
         }
     }
 
-    /// Writes the rows of a minibatch, by their places in the features.
-    fn draw(&self, (seed, turn, size): (u64, u64, usize), rows: &mut Vec<u32>) {
-        Batches::new(self.rows(), size, seed).rows_of(turn, rows);
-        if let Some(among) = self.among {
-            rows.iter_mut().for_each(|row| *row = among[*row as usize]);
-        }
+    fn members(&self) -> Members<'a> {
+        self.among.map_or(Members::All(self.features.rows()), Members::Some)
+    }
+
+    /// Writes the rows of a minibatch, by their places in the features, and where its pieces end.
+    fn draw(&self, drawn: (u64, u64, usize), work: &mut Work) {
+        let Work { epoch, rows, pieces, .. } = work;
+        batches::rows_of(self.members(), drawn, epoch, rows, pieces);
     }
 
     /// Adds the decisions of rows to a tally.
@@ -74,8 +74,8 @@ impl<'a> MemorySample<'a> {
         mut see: impl FnMut(usize, f32),
     ) -> Result<()> {
         self.check(by.theta())?;
-        for block in blocks(0..self.rows()) {
-            let rows = self.ranged(block);
+        for tile in tiles(0..self.rows()) {
+            let rows = self.ranged(tile);
             self.score(by.theta(), rows, &mut work.lane);
             rows.places().zip(&work.lane.scores).for_each(|(row, &score)| see(row, score));
         }
@@ -141,19 +141,17 @@ impl<'a> MemorySample<'a> {
         Err(Error::new(ErrorKind::Value, message))
     }
 
-    /// Sums chunks of all rows by all threads, and adds the sums up in the order of the rows.
-    fn each_chunk<T: Send>(
+    /// Sums blocks of rows by all threads, and adds the sums up in the order of the rows.
+    fn each_block<T: Send>(
         &self,
         work: &Work,
         sum: impl Fn(Range<usize>, &mut Lane) -> T + Sync,
         add: impl FnMut(T),
     ) {
-        let rows = self.rows();
-        let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
-        let sum = |start: &usize| {
-            Work::with_lane(&work.spare, |lane| sum(*start..rows.min(start + CHUNK), lane))
-        };
-        let waves = starts.chunks(WAVE * work.threads.count());
+        let blocks = self.members().blocks();
+        let sum =
+            |block: &Range<usize>| Work::with_lane(&work.spare, |lane| sum(block.clone(), lane));
+        let waves = blocks.chunks(WAVE * work.threads.count());
         waves.flat_map(|wave| work.threads.each(wave, sum)).for_each(add);
     }
 }
@@ -173,20 +171,20 @@ impl Sample for MemorySample<'_> {
         let mut tally = Tally::new(self.losses().cells());
         match batch {
             Batch::Turn { seed, turn, size } => {
+                self.draw((seed, turn, size), work);
                 let Work { rows, lane, .. } = work;
-                self.draw((seed, turn, size), rows);
                 self.add(theta, Rows::list(self.features, rows), side, lane, &mut tally);
                 tally.scale(self.scale(rows.len()));
             }
             Batch::All => {
                 let sum = |range: Range<usize>, lane: &mut Lane| {
                     let mut part = Tally::new(self.losses().cells());
-                    blocks(range).for_each(|block| {
-                        self.add(theta, self.ranged(block), side, lane, &mut part);
+                    tiles(range).for_each(|tile| {
+                        self.add(theta, self.ranged(tile), side, lane, &mut part);
                     });
                     part
                 };
-                self.each_chunk(work, sum, |part| tally += &part);
+                self.each_block(work, sum, |part| tally += &part);
                 if self.among.is_some() {
                     tally.scale(self.scale(self.rows()));
                 }
@@ -212,8 +210,8 @@ impl Sample for MemorySample<'_> {
             return Ok(());
         };
         self.check(by.theta())?;
+        self.draw((seed, turn, size), work);
         let Work { rows, lane, .. } = work;
-        self.draw((seed, turn, size), rows);
         self.score(by.theta(), Rows::list(self.features, rows), lane);
         let Lane { cells, scores, weights, sums, .. } = lane;
         let counts = cells.iter().zip(&*scores).enumerate().map(|(index, (&cell, &score))| {
@@ -251,23 +249,35 @@ impl Sample for MemorySample<'_> {
         self.losses().pushes(lambda, &mut pushes);
         match batch {
             Batch::Turn { seed, turn, size } => {
-                let Work { rows, lane, .. } = work;
-                self.draw((seed, turn, size), rows);
+                self.draw((seed, turn, size), work);
+                let Work { rows, pieces, part, lane, .. } = work;
                 let push = (&pushes, self.scale(rows.len()) as f32);
-                let rows = Rows::list(self.features, rows);
-                self.gradient_rows(model, theta, rows, push, lane, gradient);
+                let mut start = 0;
+                for &end in &*pieces {
+                    let piece = Rows::list(self.features, &rows[start..end]);
+                    if start == 0 {
+                        self.gradient_rows(model, theta, piece, push, lane, gradient);
+                    } else {
+                        // Each piece is summed by itself, since another may hold its block.
+                        part.clear();
+                        part.resize(theta.len(), 0.0);
+                        self.gradient_rows(model, theta, piece, push, lane, part);
+                        gradient.iter_mut().zip(&*part).for_each(|(slope, part)| *slope += part);
+                    }
+                    start = end;
+                }
             }
             Batch::All => {
                 let push = (&pushes, self.scale(self.rows()) as f32);
                 let sum = |range: Range<usize>, lane: &mut Lane| {
                     let mut part = vec![0.0; theta.len()];
-                    blocks(range).for_each(|block| {
-                        let rows = self.ranged(block);
+                    tiles(range).for_each(|tile| {
+                        let rows = self.ranged(tile);
                         self.gradient_rows(model, theta, rows, push, lane, &mut part);
                     });
                     part
                 };
-                self.each_chunk(work, sum, |part| {
+                self.each_block(work, sum, |part| {
                     gradient.iter_mut().zip(&part).for_each(|(slope, part)| *slope += part);
                 });
             }
@@ -308,8 +318,8 @@ impl Sample for MemorySample<'_> {
     }
 }
 
-/// A range of rows in blocks.
-fn blocks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+/// A range of rows in tiles.
+fn tiles(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
-    range.step_by(BLOCK).map(move |start| start..end.min(start + BLOCK))
+    range.step_by(TILE).map(move |start| start..end.min(start + TILE))
 }

@@ -108,8 +108,13 @@ pub struct Extremes {
 pub struct Work {
     threads: Threads,
     pushes: Pushes,
-    /// The rows of a minibatch.
+    /// The order of the epoch that the last minibatch was of.
+    epoch: batches::Epoch,
+    /// The rows of a minibatch, and where its pieces end.
     rows: Vec<u32>,
+    pieces: Vec<usize>,
+    /// The gradient of a piece.
+    part: Vec<f32>,
     lane: Lane,
     /// The lanes of other threads, while they have no work.
     spare: Mutex<Vec<Lane>>,

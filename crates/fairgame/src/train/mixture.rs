@@ -84,7 +84,8 @@ impl Training<'_> {
             let message = "the training was not prepared to find margins";
             return Err(Error::new(ErrorKind::Settings, message).help("plan it with a margin"));
         };
-        let weights = self.enforced().weights.as_deref();
+        let enforced = self.data.val.as_ref().unwrap_or(&self.data.train);
+        let weights = enforced.weights.as_deref();
         let mut before = vec![0.0; constraints];
         for round in 0..ROUNDS {
             let chances = self.chances(iterates, &shrunk.weights)?;
@@ -104,21 +105,23 @@ impl Training<'_> {
         Ok((shrunk, before))
     }
 
-    /// The chance of a positive decision of each row that constraints are enforced on: with cross-fitting, by models
-    /// that were not trained on the row.
+    /// The chance of a positive decision of each row that constraints are enforced on, in the order of the table: with
+    /// cross-fitting, by models that were not trained on the row.
     pub(super) fn chances(
         &self,
         iterates: &Iterates,
         weights: &[(usize, f64)],
     ) -> Result<Vec<f64>> {
-        let mut chances = vec![0.0; self.enforced().features.rows()];
+        let order = &self.enforced().order;
+        let mut chances = vec![0.0; order.len()];
         let (mut total, mut work) = (vec![0.0; chances.len()], Work::default());
         for &(model, weight) in weights {
             let model = &iterates.models[model];
             let val = self.val_of(model.game);
             // As much as the repeat counts, whatever the fold's size.
             let weight = weight / val.rows() as f64;
-            val.scores(&model.hypothesis, &mut work, |row, score| {
+            val.scores(&model.hypothesis, &mut work, |stored, score| {
+                let row = order[stored] as usize;
                 total[row] += weight;
                 chances[row] += if score > 0.0 { weight } else { 0.0 };
             })?;

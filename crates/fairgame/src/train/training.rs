@@ -5,14 +5,15 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use super::games::{Fold, cut};
-use super::{Data, Plan};
-use crate::Result;
+use super::{Data, Plan, Sheet};
 use crate::archive::hex;
 use crate::classifier::{self, Margin, Provenance, Selection, ShrinkSpec};
 use crate::encode::{self, Codes, Encoder, Features};
 use crate::model::AnyModel;
-use crate::rate::{self, Bound, Classes, Compiled, Weighted};
+use crate::random::mix;
+use crate::rate::{self, Binding, Bound, Classes, Compiled, Weighted};
 use crate::table::Table;
+use crate::{Error, ErrorKind, Result};
 
 /// Something that preparing a training found worth telling the user.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,9 +51,11 @@ impl fmt::Display for Notice {
     }
 }
 
-/// One player's rows, ready to be played on.
+/// One player's rows, ready to be played on: in an order drawn at random, so that any run of them is a minibatch.
 #[derive(Debug, Clone)]
 pub(super) struct Rows {
+    /// Where each of them is in the table.
+    pub(super) order: Vec<u32>,
     /// What a model sees.
     pub(super) features: Features,
     /// The cells and losses.
@@ -62,12 +65,15 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Encodes and compiles the rows of a table.
-    fn new(encoder: &Encoder, bound: &Bound, rows: Weighted<'_>) -> Result<Self> {
+    /// Encodes the rows of a table, and puts them in order.
+    fn new(encoder: &Encoder, compiled: Compiled, rows: Weighted<'_>, seed: u64) -> Result<Self> {
+        let order = order(rows.table.rows(), seed);
+        let weights = rows.weights;
         Ok(Rows {
-            features: encoder.encode(rows.table)?,
-            compiled: bound.compile(rows.table, rows.weights)?,
-            weights: rows.weights.map(<[f32]>::to_vec),
+            features: encoder.encode(rows.table)?.take(&order),
+            compiled: compiled.reordered(&order),
+            weights: weights.map(|all| order.iter().map(|&row| all[row as usize]).collect()),
+            order,
         })
     }
 
@@ -115,12 +121,12 @@ impl<'a> Training<'a> {
     /// Divides the data, binds the problem, fits the encoder, and encodes the rows.
     pub(super) fn new(plan: Plan, data: Data<'a>) -> Result<Self> {
         let mut data = data.divided(&plan.spec)?;
-        let (bound, encoder, notices) = match data.fitted.take() {
-            Some((bound, encoder)) => (bound, encoder, Vec::new()),
-            None => fit(&plan, &data)?,
-        };
-        let train = Rows::new(&encoder, &bound, data.train.weighted())?;
-        let val = data.val.as_ref().map(|val| Rows::new(&encoder, &bound, val.weighted()));
+        let Fitted { bound, encoder, train, val, notices } = fit(&plan, &mut data)?;
+        let seed = plan.spec.seed;
+        let train = Rows::new(&encoder, train, data.train.weighted(), seed)?;
+        let val = val.zip(data.val.as_ref()).map(|(compiled, val)| {
+            Rows::new(&encoder, compiled, val.weighted(), mix(seed ^ 0x0076_616c))
+        });
         let val = val.transpose().map_err(|error| error.at("the validation rows"))?;
         let model = plan.model(&encoder, &train.features)?;
         let provenance = Provenance {
@@ -207,12 +213,37 @@ impl<'a> Training<'a> {
     }
 }
 
-/// Binds the problem to the data and fits the encoder on the training rows.
-fn fit(plan: &Plan, data: &Data<'_>) -> Result<(Bound, Encoder, Vec<Notice>)> {
-    let train = data.train.weighted();
-    let others: Vec<Weighted<'_>> = data.val.iter().map(|val| val.weighted()).collect();
-    let (bound, found) = plan.problem.bind(train, &others)?;
-    let mut notices: Vec<Notice> = found.into_iter().map(Notice::Problem).collect();
+/// The order in which rows are stored: by a hash of the seed and the row's number, so that it is known of each row
+/// alone.
+fn order(rows: usize, seed: u64) -> Vec<u32> {
+    let key = mix(seed ^ 0x6f72_6465_7200);
+    let mut keyed: Vec<(u64, u32)> =
+        (0..rows as u32).map(|row| (mix(key ^ u64::from(row)), row)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, row)| row).collect()
+}
+
+/// A problem bound to the data, and an encoder fitted on the training rows.
+struct Fitted {
+    bound: Bound,
+    encoder: Encoder,
+    train: Compiled,
+    val: Option<Compiled>,
+    notices: Vec<Notice>,
+}
+
+/// Binds the problem to the data, and fits the encoder on the training rows, unless both were fitted elsewhere.
+fn fit(plan: &Plan, data: &mut Data<'_>) -> Result<Fitted> {
+    let fitted = data.fitted.take();
+    let (train, val) = (data.train.weighted(), data.val.as_ref().map(Sheet::weighted));
+    if let Some((bound, encoder)) = fitted {
+        let compile = |rows: Weighted<'_>| bound.compile(rows.table, rows.weights);
+        let (train, val) = (compile(train)?, val.map(compile).transpose()?);
+        return Ok(Fitted { bound, encoder, train, val, notices: Vec::new() });
+    }
+    let others: Vec<Weighted<'_>> = val.into_iter().collect();
+    let Binding { bound, notices, tables, .. } = plan.problem.compile(train, &others)?;
+    let mut notices: Vec<Notice> = notices.into_iter().map(Notice::Problem).collect();
     notices.extend(label_notices(&bound, train.table)?);
     let mut encoder = plan.spec.encoder.clone();
     for column in bound.label().columns().into_iter().chain(plan.spec.weight.as_deref()) {
@@ -223,7 +254,11 @@ fn fit(plan: &Plan, data: &Data<'_>) -> Result<(Bound, Encoder, Vec<Notice>)> {
     }
     let (encoder, found) = Encoder::fit(&encoder, train.table)?;
     notices.extend(found.into_iter().map(Notice::Features));
-    Ok((bound, encoder, notices))
+    let mut tables = tables.into_iter();
+    let Some(train) = tables.next() else {
+        return Err(Error::new(ErrorKind::Problem, "the training rows were not bound"));
+    };
+    Ok(Fitted { bound, encoder, train, val: tables.next(), notices })
 }
 
 /// What the label leaves open.
