@@ -206,6 +206,28 @@ fn sum_rows(cells: &[u32], weights: Option<&[f32]>, count: usize) -> (Vec<f64>, 
     (sums, rows)
 }
 
+/// Weights as multiples of 2⁻²⁴ of a power of two that is at least the largest.
+///
+/// Up to 2²⁹ of them add up without rounding, so that sums of weights do not depend on the order of rows. Only
+/// their proportions count. What is above 0 stays so.
+///
+/// ```
+/// use fairgame::rate::quantised;
+/// assert_eq!(quantised(&[3.0, 1.5, 0.0]), [0.75, 0.375, 0.0]);
+/// ```
+pub fn quantised(weights: &[f32]) -> Vec<f32> {
+    const STEPS: f64 = (1_u32 << 24) as f64;
+    let most = f64::from(weights.iter().copied().fold(0.0, f32::max));
+    if !(most > 0.0 && most.is_finite()) {
+        return weights.to_vec();
+    }
+    let unit = 2_f64.powi(most.log2().ceil() as i32);
+    let steps = |weight: f32| (f64::from(weight) / unit * STEPS).round();
+    let least = |weight: f32| if weight > 0.0 { 1.0 } else { 0.0 };
+    let step = |&weight: &f32| (steps(weight).max(least(weight)) / STEPS) as f32;
+    weights.iter().map(step).collect()
+}
+
 pub(crate) fn check_weights(weights: Option<&[f32]>, rows: usize) -> Result<()> {
     let Some(weights) = weights else { return Ok(()) };
     if weights.len() != rows {

@@ -215,6 +215,23 @@ impl Sums {
     }
 }
 
+impl Sums {
+    /// Adds those of other rows.
+    fn merge(&mut self, side: Side, other: &Sums) {
+        match side {
+            Side::Exact => {
+                let sums = self.positive.iter_mut().zip(&other.positive);
+                sums.for_each(|(sum, more)| *sum += more);
+            }
+            Side::Proxy => {
+                for (sum, more) in self.surrogate.iter_mut().zip(&other.surrogate) {
+                    *sum = (sum.0 + more.0, sum.1 + more.1);
+                }
+            }
+        }
+    }
+}
+
 /// λ: how much the objective and each constraint count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Multipliers {
@@ -322,17 +339,33 @@ impl Losses {
 
     /// The losses of rows with these counts, each of which stands for `scale` rows, without a tally: a
     /// minibatch has fewer rows than a problem may have cells.
+    ///
+    /// `pieces` says where the rows of each holder end; each piece is summed by itself, and the sums are added up
+    /// in order.
     pub(crate) fn rows(
         &self,
         side: Side,
-        rows: impl Iterator<Item = (u32, Count)>,
+        mut rows: impl Iterator<Item = (u32, Count)>,
+        pieces: &[usize],
         scale: f64,
-        sums: &mut Sums,
+        [all, piece]: &mut [Sums; 2],
         values: &mut LossValues,
     ) {
-        sums.clear(side, self.events);
-        rows.for_each(|(cell, count)| self.add(side, cell as usize, &count, sums));
-        self.evaluate(side, sums, scale, values);
+        let mut start = 0;
+        all.clear(side, self.events);
+        for (number, &end) in pieces.iter().enumerate() {
+            let sums = if number == 0 { &mut *all } else { &mut *piece };
+            if number > 0 {
+                sums.clear(side, self.events);
+            }
+            let rows = rows.by_ref().take(end - start);
+            rows.for_each(|(cell, count)| self.add(side, cell as usize, &count, sums));
+            if number > 0 {
+                all.merge(side, piece);
+            }
+            start = end;
+        }
+        self.evaluate(side, all, scale, values);
     }
 
     #[inline]

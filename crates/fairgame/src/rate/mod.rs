@@ -52,7 +52,7 @@ mod trie;
 
 pub use bind::{Binding, Bound, BoundConstraint, Weighted};
 pub(crate) use compile::{Classes, check_weights};
-pub use compile::{Compiled, Emptiness};
+pub use compile::{Compiled, Emptiness, quantised};
 pub use frozen::{Frozen, FrozenConstraint};
 pub(crate) use linear::{Form, WrittenRate};
 pub use losses::{LossValues, Losses, Multipliers, Pushes, Side, Sums};

@@ -1,12 +1,15 @@
 //! A sample whose rows are in memory.
 //!
 //! Its rows are stored in a random order ([`Training`](crate::train::Training) draws it), so that minibatches are
-//! runs of rows. Over all rows, blocks are summed by as many threads as there are, and added up in the order of
-//! the rows, so that the result does not depend on how many threads there are.
+//! runs of rows. Over all rows, blocks are summed by as many threads as there are. A block is always summed in the
+//! order of its rows, and the sums of blocks are added up as integers ([`FixedSums`]), so that neither the number
+//! of threads nor the order in which they finish can change a bit. Weights and the decisions they count are exact
+//! anyway: quantised weights ([`quantised`](crate::rate::quantised)) add up in f64 without rounding.
 
 use std::ops::Range;
 
 use super::batches::{self, Members};
+use super::fixed::FixedSums;
 use super::{Batch, Extremes, Hypothesis, Lane, Sample, Work};
 use crate::encode::Features;
 use crate::model::{AnyModel, Differentiable, Model, Rows, Scorer};
@@ -184,7 +187,21 @@ impl Sample for MemorySample<'_> {
                     });
                     part
                 };
-                self.each_block(work, sum, |part| tally += &part);
+                let mut surrogates = FixedSums::new(2 * tally.counts.len());
+                self.each_block(work, sum, |part| {
+                    if side == Side::Proxy {
+                        let sums = part.counts.iter().flat_map(|one| [one.above, one.below]);
+                        surrogates.add(sums);
+                    }
+                    tally += &part;
+                });
+                if side == Side::Proxy {
+                    let mut sums = surrogates.values()?;
+                    for count in &mut tally.counts {
+                        count.above = sums.next().unwrap_or(0.0);
+                        count.below = sums.next().unwrap_or(0.0);
+                    }
+                }
                 if self.among.is_some() {
                     tally.scale(self.scale(self.rows()));
                 }
@@ -211,9 +228,9 @@ impl Sample for MemorySample<'_> {
         };
         self.check(by.theta())?;
         self.draw((seed, turn, size), work);
-        let Work { rows, lane, .. } = work;
+        let Work { rows, pieces, sums, lane, .. } = work;
         self.score(by.theta(), Rows::list(self.features, rows), lane);
-        let Lane { cells, scores, weights, sums, .. } = lane;
+        let Lane { cells, scores, weights, .. } = lane;
         let counts = cells.iter().zip(&*scores).enumerate().map(|(index, (&cell, &score))| {
             let weight = f64::from(if weights.is_empty() { 1.0 } else { weights[index] });
             let h = |score: f32| f64::from(self.surrogate.value(score));
@@ -231,7 +248,7 @@ impl Sample for MemorySample<'_> {
             };
             (cell, count)
         });
-        self.losses().rows(side, counts, self.scale(rows.len()), sums, values);
+        self.losses().rows(side, counts, pieces, self.scale(rows.len()), sums, values);
         Ok(())
     }
 
@@ -277,9 +294,10 @@ impl Sample for MemorySample<'_> {
                     });
                     part
                 };
-                self.each_block(work, sum, |part| {
-                    gradient.iter_mut().zip(&part).for_each(|(slope, part)| *slope += part);
-                });
+                let mut sums = FixedSums::new(theta.len());
+                self.each_block(work, sum, |part| sums.add(part.into_iter().map(f64::from)));
+                let sums = sums.values()?;
+                gradient.iter_mut().zip(sums).for_each(|(slope, sum)| *slope += sum as f32);
             }
         }
         work.pushes = pushes;

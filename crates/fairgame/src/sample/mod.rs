@@ -11,6 +11,7 @@
 //! as a fold is: then all that it says is scaled to the dataset, in the same way.
 
 mod batches;
+mod fixed;
 mod memory;
 
 use std::sync::{Mutex, PoisonError};
@@ -113,8 +114,9 @@ pub struct Work {
     /// The rows of a minibatch, and where its pieces end.
     rows: Vec<u32>,
     pieces: Vec<usize>,
-    /// The gradient of a piece.
+    /// The gradient of a piece, and the sums over events of all pieces and of one.
     part: Vec<f32>,
+    sums: [Sums; 2],
     lane: Lane,
     /// The lanes of other threads, while they have no work.
     spare: Mutex<Vec<Lane>>,
@@ -129,7 +131,6 @@ struct Lane {
     cells: Vec<u32>,
     weights: Vec<f32>,
     push_of: Vec<Push>,
-    sums: Sums,
 }
 
 impl Work {

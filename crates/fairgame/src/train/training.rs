@@ -11,7 +11,7 @@ use crate::classifier::{self, Margin, Provenance, Selection, ShrinkSpec};
 use crate::encode::{self, Codes, Encoder, Features};
 use crate::model::AnyModel;
 use crate::random::mix;
-use crate::rate::{self, Binding, Bound, Classes, Compiled, Weighted};
+use crate::rate::{self, Binding, Bound, Classes, Compiled, Weighted, quantised};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -121,12 +121,24 @@ impl<'a> Training<'a> {
     /// Divides the data, binds the problem, fits the encoder, and encodes the rows.
     pub(super) fn new(plan: Plan, data: Data<'a>) -> Result<Self> {
         let mut data = data.divided(&plan.spec)?;
-        let Fitted { bound, encoder, train, val, notices } = fit(&plan, &mut data)?;
+        let fitted = data.fitted.take();
+        let train_weights = exact_weights(&data.train)?;
+        let val_weights = match &data.val {
+            Some(val) => exact_weights(val).map_err(|error| error.at("the validation rows"))?,
+            None => None,
+        };
+        let train = Weighted { table: &data.train.table, weights: train_weights.as_deref() };
+        let val = data.val.as_ref();
+        let val = val.map(|val| Weighted { table: &val.table, weights: val_weights.as_deref() });
+        let Fitted { bound, encoder, compiled, notices } = match fitted {
+            Some((bound, encoder)) => fitted_elsewhere(bound, encoder, train, val)?,
+            None => fit(&plan, train, val)?,
+        };
         let seed = plan.spec.seed;
-        let train = Rows::new(&encoder, train, data.train.weighted(), seed)?;
-        let val = val.zip(data.val.as_ref()).map(|(compiled, val)| {
-            Rows::new(&encoder, compiled, val.weighted(), mix(seed ^ 0x0076_616c))
-        });
+        let train = Rows::new(&encoder, compiled.0, train, seed)?;
+        let val = val
+            .zip(compiled.1)
+            .map(|(rows, compiled)| Rows::new(&encoder, compiled, rows, mix(seed ^ 0x0076_616c)));
         let val = val.transpose().map_err(|error| error.at("the validation rows"))?;
         let model = plan.model(&encoder, &train.features)?;
         let provenance = Provenance {
@@ -223,24 +235,34 @@ fn order(rows: usize, seed: u64) -> Vec<u32> {
     keyed.into_iter().map(|(_, row)| row).collect()
 }
 
+/// Weights that add up without rounding, once they were checked.
+fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
+    rate::check_weights(sheet.weights.as_deref(), sheet.table.rows())?;
+    Ok(sheet.weights.as_deref().map(quantised))
+}
+
 /// A problem bound to the data, and an encoder fitted on the training rows.
 struct Fitted {
     bound: Bound,
     encoder: Encoder,
-    train: Compiled,
-    val: Option<Compiled>,
+    /// Of the training rows, and of the validation rows if there are any.
+    compiled: (Compiled, Option<Compiled>),
     notices: Vec<Notice>,
 }
 
-/// Binds the problem to the data, and fits the encoder on the training rows, unless both were fitted elsewhere.
-fn fit(plan: &Plan, data: &mut Data<'_>) -> Result<Fitted> {
-    let fitted = data.fitted.take();
-    let (train, val) = (data.train.weighted(), data.val.as_ref().map(Sheet::weighted));
-    if let Some((bound, encoder)) = fitted {
-        let compile = |rows: Weighted<'_>| bound.compile(rows.table, rows.weights);
-        let (train, val) = (compile(train)?, val.map(compile).transpose()?);
-        return Ok(Fitted { bound, encoder, train, val, notices: Vec::new() });
-    }
+fn fitted_elsewhere(
+    bound: Bound,
+    encoder: Encoder,
+    train: Weighted<'_>,
+    val: Option<Weighted<'_>>,
+) -> Result<Fitted> {
+    let compile = |rows: Weighted<'_>| bound.compile(rows.table, rows.weights);
+    let compiled = (compile(train)?, val.map(compile).transpose()?);
+    Ok(Fitted { bound, encoder, compiled, notices: Vec::new() })
+}
+
+/// Binds the problem to the data, and fits the encoder on the training rows.
+fn fit(plan: &Plan, train: Weighted<'_>, val: Option<Weighted<'_>>) -> Result<Fitted> {
     let others: Vec<Weighted<'_>> = val.into_iter().collect();
     let Binding { bound, notices, tables, .. } = plan.problem.compile(train, &others)?;
     let mut notices: Vec<Notice> = notices.into_iter().map(Notice::Problem).collect();
@@ -255,10 +277,10 @@ fn fit(plan: &Plan, data: &mut Data<'_>) -> Result<Fitted> {
     let (encoder, found) = Encoder::fit(&encoder, train.table)?;
     notices.extend(found.into_iter().map(Notice::Features));
     let mut tables = tables.into_iter();
-    let Some(train) = tables.next() else {
+    let Some(first) = tables.next() else {
         return Err(Error::new(ErrorKind::Problem, "the training rows were not bound"));
     };
-    Ok(Fitted { bound, encoder, train, val: tables.next(), notices })
+    Ok(Fitted { bound, encoder, compiled: (first, tables.next()), notices })
 }
 
 /// What the label leaves open.
