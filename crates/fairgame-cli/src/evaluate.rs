@@ -1,13 +1,14 @@
 //! `fairgame evaluate` and `fairgame audit`: do the constraints hold, and how sure is that?
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::CellAlignment;
-use fairgame::classifier::Classifier;
-use fairgame::evaluate::{self, Decisions, Evaluation, Measurement};
+use fairgame::classifier::{Classifier, Draw};
+use fairgame::evaluate::{self, Accumulator, Audited, Decisions, Evaluation, Measurement};
+use fairgame::rate::Problem;
 use fairgame::rate::language::Condition;
-use fairgame::rate::{Bound, Problem};
 use fairgame::table::{Table, Values};
 use fairgame::train::weight_column;
 use fairgame::{Error, ErrorKind, Result};
@@ -88,14 +89,19 @@ struct HowArguments {
 }
 
 impl HowArguments {
-    /// The weights that a column holds: the one that was asked for, or `own`.
-    fn weights(&self, table: &Table, own: Option<String>) -> Result<Option<Vec<f32>>> {
-        let column = match (&self.weight, self.no_weight) {
-            (Some(weight), _) => Some(weight.clone()),
-            (None, true) => None,
-            (None, false) => own,
-        };
-        let weights = column.map(|column| weight_column(table, &column)).transpose();
+    /// The column of weights: the one that was asked for, or `own`.
+    fn weight(&self, own: Option<String>) -> Option<String> {
+        if self.no_weight { None } else { self.weight.clone().or(own) }
+    }
+
+    /// The weights that a column of a table holds; `before` rows came before it.
+    fn weights(
+        &self,
+        table: &Table,
+        weight: &Option<String>,
+        before: u64,
+    ) -> Result<Option<Vec<f32>>> {
+        let weights = weight.as_ref().map(|name| weight_column(table, name, before)).transpose();
         weights.map_err(|error| match self.weight.is_some() {
             true => error,
             false => error
@@ -107,113 +113,170 @@ impl HowArguments {
 
 pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let how = &arguments.how;
+    evaluate::check_confidence(how.confidence)?;
     let classifier = Classifier::load(&arguments.model)?;
-    let table = arguments.read.read_for(&classifier)?;
+    let (bound, encoder) = (classifier.bound(), classifier.encoder());
     let settings = &classifier.provenance().settings;
     let own = settings.get("weight").and_then(|name| name.as_str()).map(str::to_owned);
-    let weights = how.weights(&table, own)?;
-    let mut warnings = unlabelled(classifier.bound(), &table)?;
-    warnings.extend(classifier.seen(&table)?.map(|seen| seen.to_string()));
-    let found = classifier.evaluate(&table, weights.as_deref(), how.confidence)?;
-    finish(&found, &warnings, how)
+    let weight = how.weight(own);
+
+    let mut reader = arguments.read.rows_for(&classifier)?;
+    let columns = bound.kinds().into_keys().chain(encoder.kinds().into_keys());
+    let needed: BTreeSet<String> = columns.chain(weight.clone()).collect();
+    reader.only(&needed, encoder.inputs().len());
+    let (mut rows, mut seen) = (Accumulator::new(bound), classifier.recognition());
+    let mut unlabelled = 0;
+    for table in reader.read()? {
+        let table = table?;
+        let weights = how.weights(&table, &weight, rows.rows())?;
+        unlabelled += bound.missing_labels(&table)? as u64;
+        let features = encoder.encode(&table)?;
+        seen.add(&features);
+        let predictions = classifier.predict(&features, Draw::Features)?;
+        let chances: Vec<f64> = predictions.iter().map(|one| one.probability).collect();
+        rows.add(&table, weights.as_deref(), Decisions::Probabilities(&chances))?;
+    }
+    let mut warnings = without_label(unlabelled);
+    warnings.extend(seen.finish().map(|seen| seen.to_string()));
+    finish(&rows.finish(how.confidence)?, &warnings, how)
 }
 
 pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
     let (spec, how) = (arguments.problem.spec()?, &arguments.how);
-    let table = arguments.read.read(&spec.missing)?;
-    let weights = how.weights(&table, spec.weight.clone())?;
+    evaluate::check_confidence(how.confidence)?;
+    let weight = how.weight(spec.weight.clone());
+    let mut reader = arguments.read.rows(&spec.missing)?;
     let mut problem = Problem::parse(&spec.label, &spec.objective, &spec.constraints)?;
     if spec.skip_empty_groups {
         problem = problem.skip_empty_groups();
     }
-    let rows = fairgame::rate::Weighted { table: &table, weights: weights.as_deref() };
-    let (bound, notices) = problem.bind(rows, &[])?;
+    let mut rows = evaluate::Audit::new(&problem);
+    let prediction = Prediction::of(&arguments.prediction, reader.names());
+    let prediction = prediction.map_err(|error| error.at(PREDICTION))?;
+    if let Prediction::Condition = prediction {
+        rows = rows.decided_by(&arguments.prediction, PREDICTION)?;
+    }
+
+    let columns = rows.columns().map(str::to_owned).chain(weight.clone());
+    let needed: BTreeSet<String> = columns.chain(prediction.column()).collect();
+    reader.only(&needed, 0);
+    let quantiles: BTreeSet<String> = rows.quantile_columns().map(str::to_owned).collect();
+    if !quantiles.is_empty() {
+        for table in reader.read_before(&quantiles, &needed)? {
+            rows.add_quantiles(&table?);
+        }
+    }
+    let mut before = 0;
+    for table in reader.read()? {
+        let table = table?;
+        let weights = how.weights(&table, &weight, before)?;
+        match &prediction {
+            Prediction::Condition => rows.add_undecided(&table, weights.as_deref())?,
+            Prediction::Column(name) => {
+                let decided =
+                    decided(name, &table, before).map_err(|error| error.at(PREDICTION))?;
+                rows.add(&table, weights.as_deref(), decided.decisions())?;
+            }
+        }
+        before += table.rows() as u64;
+    }
+    let Audited { evaluation, notices, unlabelled } = rows.finish(how.confidence)?;
     if !how.quiet {
         notices.iter().for_each(output::notice);
     }
-    let warnings = unlabelled(&bound, &table)?;
-    let predictions =
-        Predictions::of(&arguments.prediction, &table).map_err(|error| error.at("--prediction"))?;
-    let found = evaluate::evaluate(
-        &bound,
-        &table,
-        weights.as_deref(),
-        predictions.decisions(),
-        how.confidence,
-    )?;
-    finish(&found, &warnings, how)
+    finish(&evaluation, &without_label(unlabelled), how)
 }
 
 /// A warning of rows that have no label, if there are any.
-fn unlabelled(bound: &Bound, table: &Table) -> Result<Vec<String>> {
-    Ok(match bound.missing_labels(table)? {
+fn without_label(rows: u64) -> Vec<String> {
+    match rows {
         0 => Vec::new(),
-        rows => vec![format!("{} without a label count as negative", output::count(rows, "row"))],
-    })
-}
-
-/// What was decided of each row.
-enum Predictions {
-    Hard(Vec<bool>),
-    Chances(Vec<f64>),
-}
-
-impl Predictions {
-    /// A column by its name, or a condition.
-    fn of(text: &str, table: &Table) -> Result<Self> {
-        let named = match Condition::parse(text) {
-            Ok(Condition::Is(name)) => name.text,
-            _ => text.to_owned(),
-        };
-        let Some(column) = table.columns().iter().find(|column| column.name == named) else {
-            return Self::of_condition(text, table);
-        };
-        let missing = |row: usize| {
-            Error::new(ErrorKind::Value, format!("row {} has no prediction", row + 1))
-                .help("leave out the rows that were not decided, or fill them in")
-                .at(format!("column `{text}`"))
-        };
-        match &column.values {
-            Values::Boolean(truths) => {
-                let decided = truths.iter().enumerate();
-                let decided = decided.map(|(row, truth)| truth.ok_or_else(|| missing(row)));
-                Ok(Predictions::Hard(decided.collect::<Result<_>>()?))
-            }
-            Values::Number(numbers) => match numbers.iter().position(|number| number.is_nan()) {
-                Some(row) => Err(missing(row)),
-                None => Ok(Predictions::Chances(numbers.clone())),
-            },
-            Values::Category(_) => Err(Error::new(
-                ErrorKind::Column,
-                format!("column `{text}` holds texts, of which any may be the positive one"),
-            )
-            .help(format!("say which is: --prediction '{text} == \"yes\"'"))),
+        rows => {
+            let rows = output::count(rows as usize, "row");
+            vec![format!("{rows} without a label count as negative")]
         }
     }
+}
 
-    fn of_condition(text: &str, table: &Table) -> Result<Self> {
-        let tree = Condition::parse(text)?;
-        if let Condition::Is(name) = &tree {
-            let columns = table.columns().iter().map(|column| column.name.as_str());
+/// The flag that says what was decided.
+const PREDICTION: &str = "--prediction";
+
+/// Where decisions are found.
+enum Prediction {
+    /// In the column of that name.
+    Column(String),
+    /// They are whether a condition is met.
+    Condition,
+}
+
+impl Prediction {
+    /// A column by its name, or a condition.
+    fn of(text: &str, names: &[String]) -> Result<Self> {
+        let parsed = Condition::parse(text);
+        let named = match &parsed {
+            Ok(Condition::Is(name)) => &name.text,
+            _ => text,
+        };
+        if names.iter().any(|name| name == named) {
+            return Ok(Prediction::Column(named.to_owned()));
+        }
+        if let Condition::Is(name) = parsed? {
             let error =
                 Error::new(ErrorKind::Column, format!("there is no column `{}`", name.text));
-            return Err(match fairgame::nearest(&name.text, columns) {
+            return Err(match fairgame::nearest(&name.text, names.iter().map(String::as_str)) {
                 Some(near) => error.help(format!("did you mean `{near}`?")),
                 None => error.help("name a column, or write a condition".to_owned()),
             });
         }
-        // A condition is what a label is; binding checks its columns and values.
-        let (bound, _) =
-            Problem::parse(text, "positive_rate()", &[] as &[&str])?.bind(table, &[])?;
-        let decided = bound.label();
-        Ok(Predictions::Hard(decided.evaluate(table)?))
+        Ok(Prediction::Condition)
     }
 
+    fn column(&self) -> Option<String> {
+        match self {
+            Prediction::Column(name) => Some(name.clone()),
+            Prediction::Condition => None,
+        }
+    }
+}
+
+/// What was decided of each row.
+enum Decided {
+    Hard(Vec<bool>),
+    Chances(Vec<f64>),
+}
+
+impl Decided {
     fn decisions(&self) -> Decisions<'_> {
         match self {
-            Predictions::Hard(decided) => Decisions::Hard(decided),
-            Predictions::Chances(chances) => Decisions::Probabilities(chances),
+            Decided::Hard(decided) => Decisions::Hard(decided),
+            Decided::Chances(chances) => Decisions::Probabilities(chances),
         }
+    }
+}
+
+/// What the column of that name says was decided of rows that come after `before` others.
+fn decided(name: &str, table: &Table, before: u64) -> Result<Decided> {
+    let missing = |row: usize| {
+        let row = before + row as u64 + 1;
+        Error::new(ErrorKind::Value, format!("row {row} has no prediction"))
+            .help("leave out the rows that were not decided, or fill them in")
+            .at(format!("column `{name}`"))
+    };
+    match &table.column(name)?.values {
+        Values::Boolean(truths) => {
+            let decided = truths.iter().enumerate();
+            let decided = decided.map(|(row, truth)| truth.ok_or_else(|| missing(row)));
+            Ok(Decided::Hard(decided.collect::<Result<_>>()?))
+        }
+        Values::Number(numbers) => match numbers.iter().position(|number| number.is_nan()) {
+            Some(row) => Err(missing(row)),
+            None => Ok(Decided::Chances(numbers.clone())),
+        },
+        Values::Category(_) => Err(Error::new(
+            ErrorKind::Column,
+            format!("column `{name}` holds texts, of which any may be the positive one"),
+        )
+        .help(format!("say which is: --prediction '{name} == \"yes\"'"))),
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::output::{self, Stdout};
 use crate::progress::RowCount;
-use crate::read::ReadArguments;
+use crate::read::{ReadArguments, rows_at_a_time};
 use crate::verdict::Verdict;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -78,7 +78,9 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     let inputs = arguments.read.data.iter().map(Path::new).chain([arguments.model.as_path()]);
     output::check_distinct(inputs, arguments.output.as_deref())?;
     let classifier = Classifier::load(&arguments.model)?;
-    let chunk = arguments.chunk.unwrap_or_else(|| rows_at_a_time(&classifier, kept.len()));
+    let encoder = classifier.encoder();
+    let cells = encoder.kinds().len() + encoder.inputs().len() + kept.len();
+    let chunk = arguments.chunk.unwrap_or_else(|| rows_at_a_time(cells));
     let chunks = arguments.read.chunks_for(&classifier, &kept, chunk)?;
     let count = RowCount::new(arguments.quiet || arguments.json);
     if arguments.output.is_some() {
@@ -205,13 +207,6 @@ fn result(table: &Table, kept: &[&str], predictions: &[Prediction]) -> Result<Ta
     columns.push(Column::new(probability, number(|one| one.probability)));
     columns.push(Column::new(score, number(|one| one.score)));
     Table::new(columns)
-}
-
-/// So many rows that their values and features are a few megabytes.
-fn rows_at_a_time(classifier: &Classifier, kept: usize) -> usize {
-    let encoder = classifier.encoder();
-    let cells = encoder.kinds().len() + encoder.inputs().len() + kept;
-    ((1 << 21) / cells.max(1)).clamp(1 << 8, 1 << 16)
 }
 
 fn decisions(rows: usize) -> String {

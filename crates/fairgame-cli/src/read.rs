@@ -1,6 +1,6 @@
 //! The options of every command that reads data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use clap::Args;
@@ -84,13 +84,18 @@ impl ReadArguments {
         self.format.read(data, ReadOptions { expected, ..self.format.options(missing) })
     }
 
-    /// Reads a table for a classifier: missing values and kinds of columns are what they were in training,
-    /// whatever a short file makes them look like.
-    pub(crate) fn read_for(&self, classifier: &Classifier) -> Result<Table> {
+    /// Rows to be read in parts for a classifier: missing values and kinds of columns are what they were in
+    /// training, whatever a short file makes them look like.
+    pub(crate) fn rows_for(&self, classifier: &Classifier) -> Result<RowReader<'_>> {
         let kinds = classifier.bound().kinds().into_iter().chain(classifier.encoder().kinds());
         let expected = kinds.collect();
         let options = self.format.options(&classifier.missing());
-        self.format.read(&self.data, ReadOptions { expected, ..options })
+        RowReader::new(self, ReadOptions { expected, ..options })
+    }
+
+    /// Rows to be read in parts; `missing` is what the settings say stands for a missing value.
+    pub(crate) fn rows(&self, missing: &Missing) -> Result<RowReader<'_>> {
+        RowReader::new(self, self.format.options(missing))
     }
 
     /// Reads tables of so many rows for a classifier: its columns, and the `kept` ones as they are
@@ -112,6 +117,118 @@ impl ReadArguments {
         let options = ReadOptions { expected, untyped: Untyped::Text, ..options };
         table::chunks(sources(&self.data)?, &options, rows)
     }
+}
+
+/// So many rows at a time that so many values of each are a few megabytes.
+pub(crate) fn rows_at_a_time(values: usize) -> usize {
+    ((1 << 21) / values.max(1)).clamp(1 << 8, 1 << 16)
+}
+
+/// So many rows are read at a time where it is not known how many columns they have.
+const UNKNOWN_WIDTH: usize = 1 << 13;
+
+/// Rows that are read in parts, so that memory does not grow with their number.
+pub(crate) struct RowReader<'a> {
+    read: &'a ReadArguments,
+    options: ReadOptions,
+    /// The columns that there are.
+    names: Vec<String>,
+    rows: usize,
+    again: Again,
+}
+
+/// Whether rows can be read again.
+enum Again {
+    /// Files can.
+    Yes,
+    /// A stream cannot: its first rows, and what follows them.
+    No(Table, Box<Chunks>),
+    /// The rows of a stream that are held in memory.
+    Held(Vec<Table>),
+}
+
+impl<'a> RowReader<'a> {
+    fn new(read: &'a ReadArguments, options: ReadOptions) -> Result<Self> {
+        read.format.check()?;
+        let again = read.data.iter().all(|text| can_be_read_again(text));
+        // Of a file, a row is enough to know its columns.
+        let rows = if again { 1 } else { UNKNOWN_WIDTH };
+        let mut chunks = table::chunks(sources(&read.data)?, &options, rows)?;
+        let Some(first) = chunks.next().transpose()? else {
+            return Err(Error::new(ErrorKind::Format, "there are no rows"));
+        };
+        let names = first.columns().iter().map(|column| column.name.clone()).collect();
+        let again = if again { Again::Yes } else { Again::No(first, Box::new(chunks)) };
+        Ok(RowReader { read, options, names, rows: UNKNOWN_WIDTH, again })
+    }
+
+    /// The columns that there are.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Reads no more than these columns of files from here on. Where one of them is not there, all are read, for
+    /// messages that know their names. A row has `more` values beside them in memory.
+    pub(crate) fn only(&mut self, needed: &BTreeSet<String>, more: usize) {
+        let there = |name: &String| self.names.contains(name);
+        let files = matches!(self.again, Again::Yes) && self.options.columns.is_none();
+        if files && !needed.is_empty() && needed.iter().all(there) {
+            self.options.columns = Some(needed.iter().cloned().collect());
+            self.rows = rows_at_a_time(needed.len() + more);
+        }
+    }
+
+    /// All rows, to be read once more afterwards; `needed` are the columns that are held of a stream, and `first`
+    /// those of them that this reading is about.
+    pub(crate) fn read_before(
+        &mut self,
+        first: &BTreeSet<String>,
+        needed: &BTreeSet<String>,
+    ) -> Result<Box<dyn Iterator<Item = Result<Table>> + '_>> {
+        if let Again::Yes = self.again {
+            let mut options = self.options.clone();
+            if options.columns.is_some() {
+                options.columns = Some(first.iter().cloned().collect());
+            }
+            let chunks = table::chunks(sources(&self.read.data)?, &options, self.rows)?;
+            return Ok(Box::new(chunks));
+        }
+        let held = match std::mem::replace(&mut self.again, Again::Yes) {
+            Again::No(first, chunks) => {
+                let all = std::iter::once(Ok(first)).chain(*chunks);
+                all.map(|table| held(&table?, needed)).collect::<Result<Vec<_>>>()?
+            }
+            Again::Held(tables) => tables,
+            Again::Yes => Vec::new(),
+        };
+        self.again = Again::Held(held);
+        let Again::Held(tables) = &self.again else { return Ok(Box::new(std::iter::empty())) };
+        Ok(Box::new(tables.iter().map(|table| Ok(table.clone()))))
+    }
+
+    /// All rows.
+    pub(crate) fn read(self) -> Result<Box<dyn Iterator<Item = Result<Table>>>> {
+        Ok(match self.again {
+            Again::Yes => {
+                Box::new(table::chunks(sources(&self.read.data)?, &self.options, self.rows)?)
+            }
+            Again::No(first, chunks) => Box::new(std::iter::once(Ok(first)).chain(*chunks)),
+            Again::Held(tables) => Box::new(tables.into_iter().map(Ok)),
+        })
+    }
+}
+
+/// A table of those of its columns that are needed; all of them where none is, for messages.
+fn held(table: &Table, needed: &BTreeSet<String>) -> Result<Table> {
+    let columns = table.columns().iter().filter(|column| needed.contains(&column.name));
+    let columns: Vec<_> = columns.cloned().collect();
+    if columns.len() < needed.len() { Ok(table.clone()) } else { Table::new(columns) }
+}
+
+/// Whether a source gives the same rows a second time: files do, standard input and pipes do not.
+fn can_be_read_again(text: &str) -> bool {
+    let pipe = || std::fs::metadata(text).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    text != "-" && (text.starts_with('@') || !pipe())
 }
 
 impl FormatArguments {

@@ -1,8 +1,8 @@
 //! A page about trained classifiers: what their files remember, as the data of a report.
 
 use fairgame::classifier::Classifier;
-use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement, RateResult, Verdict as Found};
-use fairgame::train::{HAIR, Record, RecordedModel, RecordedMoment, RecordedPart};
+use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement, RateResult};
+use fairgame::train::{Record, RecordedModel, RecordedMoment, RecordedPart};
 use fairgame::{Error, ErrorKind, Result};
 use serde_json::Value;
 
@@ -104,19 +104,11 @@ fn role(part: &str) -> Role {
     }
 }
 
-fn verdict(found: Found) -> Verdict {
-    match found {
-        Found::Met => Verdict::Met,
-        Found::Violated => Verdict::Violated,
-        Found::Undecided => Verdict::Undecided,
-    }
-}
-
 /// What the last part says of new rows. Those that a classifier was chosen on say nothing good of it.
 fn carried_over(last: &RecordedPart) -> Verdict {
     match (last.part.as_str(), last.evaluation.verdict) {
-        ("test", found) => verdict(found),
-        (_, Found::Violated) => Verdict::Violated,
+        ("test", found) => found,
+        (_, Verdict::Violated) => Verdict::Violated,
         _ => Verdict::Undecided,
     }
 }
@@ -135,32 +127,25 @@ fn words(part: &RecordedPart) -> String {
         _ => "the rows that it learnt from",
     };
     if part != "test" {
-        let value = |one: &ConstraintResult| one.measurement.estimate().map(|found| found.value);
-        let met = evaluation.constraints.iter().all(|one| value(one).is_some_and(|x| x <= HAIR));
-        let all = if met { "all" } else { "not all" };
+        let all = if evaluation.holds_on_rows() { "all" } else { "not all" };
         return format!(
-            "On {rows}, {on}, {all} constraints are met. There were no test rows: what is met on rows that a \
-             classifier was made from may not be on new ones, and the intervals here are too hopeful."
+            "On {rows}, {on}, {all} constraints hold. There were no test rows: what holds on rows that a classifier \
+             was made from may not hold on new ones, and the intervals here are too narrow."
         );
     }
     let what = match evaluation.verdict {
-        Found::Met => "all constraints are met",
-        Found::Violated => "a constraint is violated",
-        Found::Undecided => "not every constraint can be decided",
+        Verdict::Met => "all constraints are met",
+        Verdict::Violated => "a constraint is violated",
+        Verdict::Undecided => "not every constraint can be decided",
     };
     format!("On {rows}, {on}, {what} at a confidence of {sure} %.")
 }
 
 /// What each part has of something.
 fn on<T>(record: &Record, pick: impl Fn(&Evaluation) -> Option<T>) -> On<T> {
-    on_parts(record, |_, found| pick(found))
-}
-
-/// The same, for what depends on which part it is.
-fn on_parts<T>(record: &Record, pick: impl Fn(&str, &Evaluation) -> Option<T>) -> On<T> {
     let mut all = On::default();
     for part in &record.parts {
-        let value = pick(&part.part, &part.evaluation);
+        let value = pick(&part.evaluation);
         match part.part.as_str() {
             "train" => all.train = value,
             "val" => all.val = value,
@@ -170,14 +155,14 @@ fn on_parts<T>(record: &Record, pick: impl Fn(&str, &Evaluation) -> Option<T>) -
     all
 }
 
-/// The verdict is only given on test rows; on others, the value says whether the loss is met there.
-fn measured(measurement: &Measurement, found: Option<Found>) -> Measured {
+/// A measurement, with the verdict of a constraint.
+fn measured(measurement: &Measurement, verdict: Option<Verdict>) -> Measured {
     let estimate = measurement.estimate();
     Measured {
         value: estimate.map_or(f64::NAN, |estimate| estimate.value),
         interval: estimate
             .map(|estimate| Interval { low: estimate.interval.low, high: estimate.interval.high }),
-        verdict: found.map(verdict),
+        verdict,
     }
 }
 
@@ -190,9 +175,9 @@ fn constraints(record: &Record) -> Vec<Constraint> {
     let Some(last) = record.parts.last() else { return Vec::new() };
     let constraint = |(place, one): (usize, &ConstraintResult)| Constraint {
         text: one.name.clone(),
-        on: on_parts(record, |part, found| {
+        on: on(record, |found| {
             let one = found.constraints.get(place)?;
-            Some(measured(&one.measurement, (part == "test").then_some(one.verdict)))
+            Some(measured(&one.measurement, Some(one.verdict)))
         }),
         rates: one
             .rates

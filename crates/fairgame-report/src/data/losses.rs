@@ -1,39 +1,10 @@
 //! What was asked of a classifier, and what it does: losses, verdicts, and the rates behind them.
 
+use fairgame::evaluate::Verdict;
 use serde::{Deserialize, Serialize};
 
 use super::On;
 use crate::number;
-
-/// Whether something holds.
-///
-/// ```
-/// use fairgame_report::Verdict;
-/// assert_eq!(Verdict::of(-0.01), Verdict::Met);
-/// assert_eq!(Verdict::of(f64::NAN), Verdict::Undecided);
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It holds.
-    Met,
-    /// It does not.
-    Violated,
-    /// The data cannot tell.
-    #[default]
-    Undecided,
-}
-
-impl Verdict {
-    /// What a value alone says of a loss: met if it is at most 0.
-    pub fn of(value: f64) -> Verdict {
-        match value {
-            v if v.is_nan() => Verdict::Undecided,
-            v if v <= 0.0 => Verdict::Met,
-            _ => Verdict::Violated,
-        }
-    }
-}
 
 /// Where a value lies, at the model's confidence.
 ///
@@ -52,12 +23,13 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// A loss on a sample: a constraint is met if and only if its loss is at most 0.
+/// A loss on a sample, which is to be at most 0.
 ///
 /// ```
 /// use fairgame_report::{Interval, Measured, Verdict};
 /// let loss = Measured { interval: Some(Interval { low: -0.02, high: 0.01 }), ..Measured::exactly(-0.005) };
-/// assert_eq!(loss.verdict(), Verdict::Met, "nothing else was said, so the value decides");
+/// assert_eq!(loss.verdict(), Verdict::Undecided, "nothing else was said, so the interval decides");
+/// assert_eq!(Measured::exactly(-0.005).verdict(), Verdict::Met);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,7 +40,7 @@ pub struct Measured {
     /// Where the loss lies on unseen data.
     #[serde(default)]
     pub interval: Option<Interval>,
-    /// What was concluded; without one, the value alone decides.
+    /// What was concluded; without one, the interval decides.
     #[serde(default)]
     pub verdict: Option<Verdict>,
 }
@@ -79,9 +51,11 @@ impl Measured {
         Measured { value, interval: None, verdict: None }
     }
 
-    /// What was concluded or, where nothing was, what the value says.
+    /// What was concluded or, where nothing was, what the interval says; without one, the value is exact.
     pub fn verdict(&self) -> Verdict {
-        self.verdict.unwrap_or(Verdict::of(self.value))
+        let exact = Interval { low: self.value, high: self.value };
+        let Interval { low, high } = self.interval.unwrap_or(exact);
+        self.verdict.unwrap_or(Verdict::of_interval(low, high))
     }
 }
 

@@ -11,7 +11,8 @@ use crate::number;
 mod losses;
 mod training;
 
-pub use losses::{Constraint, Estimate, Interval, Measured, Objective, Rate, Verdict};
+pub use fairgame::evaluate::Verdict;
+pub use losses::{Constraint, Estimate, Interval, Measured, Objective, Rate};
 pub use training::{Iterate, Iterates, Line, Member, Multipliers, Point};
 
 /// Everything that is on one page.

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 pub use decide::{Draw, Prediction, draw_of_text, draws};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
-pub use seen::Seen;
 pub(crate) use seen::sketch;
+pub use seen::{Recognition, Seen};
 pub use select::{Margin, Selected, Selection, ShrinkSpec};
 pub(crate) use shrink::Balance;
 pub use shrink::{Epsilon, Explained, Shrunk, explain, shrink};

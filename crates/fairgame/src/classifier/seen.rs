@@ -64,23 +64,64 @@ fn hashes(features: &Features) -> Vec<u64> {
     (0..features.rows()).map(row).collect()
 }
 
+/// Looks for the rows that a classifier was made from among others, which may come in parts.
+#[derive(Debug, Clone)]
+pub struct Recognition<'a> {
+    classifier: &'a Classifier,
+    /// The hashes that are remembered, ascending, and which of them were found.
+    remembered: Vec<(u64, bool)>,
+}
+
+impl Recognition<'_> {
+    /// Looks among the rows of these features.
+    pub fn add(&mut self, features: &Features) {
+        // The smallest hashes are remembered: nearly all rows have a larger one than any of them.
+        let Some(&(last, _)) = self.remembered.last() else { return };
+        for hash in hashes(features).into_iter().filter(|hash| *hash <= last) {
+            if let Ok(at) = self.remembered.binary_search_by_key(&hash, |(hash, _)| *hash) {
+                self.remembered[at].1 = true;
+            }
+        }
+    }
+
+    /// Whose rows were among them, if nearly all of one player's were.
+    pub fn finish(&self) -> Option<Seen> {
+        let found = |hash: &u64| {
+            let at = self.remembered.binary_search_by_key(hash, |(hash, _)| *hash);
+            at.is_ok_and(|at| self.remembered[at].1)
+        };
+        let has = |sketch: &[u64]| {
+            let known = sketch.iter().filter(|hash| found(hash)).count();
+            sketch.len() >= NEEDED && known as f64 >= NEARLY_ALL * sketch.len() as f64
+        };
+        let provenance = self.classifier.provenance();
+        if has(&provenance.train.sketch) {
+            return Some(Seen::Train);
+        }
+        let val = provenance.val.as_ref().is_some_and(|val| has(&val.sketch));
+        val.then_some(Seen::Val)
+    }
+}
+
 impl Classifier {
+    /// What finds the rows that this classifier was made from among others.
+    pub fn recognition(&self) -> Recognition<'_> {
+        let provenance = self.provenance();
+        let sketches = [Some(&provenance.train), provenance.val.as_ref()];
+        let hashes = sketches.into_iter().flatten().flat_map(|rows| &rows.sketch);
+        let mut remembered: Vec<(u64, bool)> = hashes.map(|&hash| (hash, false)).collect();
+        remembered.sort_unstable();
+        remembered.dedup();
+        Recognition { classifier: self, remembered }
+    }
+
     /// Whose rows the table has among its own, if nearly all of one player's are there.
     ///
     /// # Errors
     /// If the table lacks a column of the features.
     pub fn seen(&self, table: &Table) -> Result<Option<Seen>> {
-        let mut found = hashes(&self.encoder().encode(table)?);
-        found.sort_unstable();
-        let provenance = self.provenance();
-        let has = |sketch: &[u64]| {
-            let known = sketch.iter().filter(|hash| found.binary_search(hash).is_ok()).count();
-            sketch.len() >= NEEDED && known as f64 >= NEARLY_ALL * sketch.len() as f64
-        };
-        if has(&provenance.train.sketch) {
-            return Ok(Some(Seen::Train));
-        }
-        let val = provenance.val.as_ref().is_some_and(|val| has(&val.sketch));
-        Ok(val.then_some(Seen::Val))
+        let mut recognition = self.recognition();
+        recognition.add(&self.encoder().encode(table)?);
+        Ok(recognition.finish())
     }
 }

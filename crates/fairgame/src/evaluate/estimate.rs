@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::counts::{Affine, Counts, Layout, Sums};
+use super::counts::{Counts, Layout};
 use super::interval::{Interval, Mean, Stratum, Unseen, sum_interval};
+use super::moments::{Affine, Moments};
 use super::{Estimate, Measurement, RateResult};
 use crate::rate::{Form, WrittenRate};
 
@@ -178,13 +179,13 @@ struct Quotient {
     /// Σ ω², Σ ω·x².
     squares: f64,
     outcomes: f64,
-    parts: Vec<(Affine, Affine, Sums)>,
+    parts: Vec<(Affine, Affine, Moments)>,
     /// How many rows have ω > 0.
     rows: usize,
 }
 
 impl Quotient {
-    fn add(&mut self, over: Affine, under: Affine, sums: Sums) {
+    fn add(&mut self, over: Affine, under: Affine, sums: Moments) {
         self.over += sums.sum(over);
         self.under += sums.sum(under);
         self.squares += sums.squares(under);

@@ -58,215 +58,38 @@
 //! # Ok::<(), fairgame::Error>(())
 //! ```
 
+mod accumulate;
+mod audit;
 mod counts;
+mod decisions;
 mod estimate;
+mod exact;
 mod interval;
+mod moments;
 mod quantile;
+mod result;
+mod sums;
+mod verdict;
 
-use std::collections::HashMap;
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
+pub use accumulate::Accumulator;
+pub use audit::{Audit, Audited};
+pub use decisions::Decisions;
 pub use interval::{Interval, rows_needed};
 pub(crate) use quantile::normal_tail;
+pub use result::{
+    ConstraintResult, Estimate, Evaluation, Measurement, ObjectiveResult, RateResult,
+};
+pub use verdict::{ROUNDING, Verdict};
 
 use crate::classifier::{Classifier, Draw};
-use crate::rate::{Bound, Classes, Form, check_weights};
+use crate::rate::{Bound, Classes, Form};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
+use accumulate::add_rows;
 use counts::Counts;
+use sums::RowSums;
 
-/// What was decided of each row.
-#[derive(Debug, Clone, Copy)]
-pub enum Decisions<'a> {
-    /// The decisions themselves.
-    Hard(&'a [bool]),
-    /// The chance of a positive decision.
-    Probabilities(&'a [f64]),
-}
-
-impl Decisions<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Decisions::Hard(decisions) => decisions.len(),
-            Decisions::Probabilities(probabilities) => probabilities.len(),
-        }
-    }
-
-    /// p of a row; a decision is a chance of 0 or 1.
-    fn probability(&self, row: usize) -> f64 {
-        match self {
-            Decisions::Hard(decisions) => f64::from(u8::from(decisions[row])),
-            Decisions::Probabilities(probabilities) => probabilities[row],
-        }
-    }
-
-    fn check(&self, rows: usize) -> Result<()> {
-        if self.len() != rows {
-            let message = format!("{} decisions are given for {rows} rows", self.len());
-            return Err(Error::new(ErrorKind::Value, message));
-        }
-        let Decisions::Probabilities(probabilities) = self else { return Ok(()) };
-        match probabilities.iter().position(|p| !(0.0..=1.0).contains(p)) {
-            None => Ok(()),
-            Some(row) => {
-                let message = format!(
-                    "the probability of row {} is {}, which is not between 0 and 1",
-                    row + 1,
-                    probabilities[row]
-                );
-                Err(Error::new(ErrorKind::Value, message)
-                    .help("give the chance of a positive decision, not a score"))
-            }
-        }
-    }
-}
-
-/// What decisions come to on a dataset.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Evaluation {
-    /// How many rows there are.
-    pub rows: usize,
-    /// How likely the intervals of all constraints are right together.
-    pub confidence: f64,
-    /// The share of them, by weight, that are decided wrongly, whatever the objective is; `None` of no rows.
-    pub error: Option<f64>,
-    /// The share that are decided positive.
-    pub positive_rate: Option<f64>,
-    /// The objective.
-    pub objective: ObjectiveResult,
-    /// The constraints, in the order of the problem.
-    pub constraints: Vec<ConstraintResult>,
-    /// Of all constraints together.
-    pub verdict: Verdict,
-}
-
-/// What an objective comes to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ObjectiveResult {
-    /// As written.
-    pub name: String,
-    /// Its value; the interval is at the confidence for it alone.
-    #[serde(flatten)]
-    pub measurement: Measurement,
-    /// The rates that it is written with.
-    pub rates: Vec<RateResult>,
-}
-
-/// What a constraint comes to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ConstraintResult {
-    /// As written, without chains and without `each`.
-    pub name: String,
-    /// Its loss ℓ, met where it is at most 0; the interval is right together with those of all others.
-    #[serde(flatten)]
-    pub measurement: Measurement,
-    /// Whether it is met in the population.
-    pub verdict: Verdict,
-    /// The rates that it is written with.
-    pub rates: Vec<RateResult>,
-}
-
-/// What a rate comes to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RateResult {
-    /// As written.
-    pub text: String,
-    /// How many rows of weight above 0 it is measured on: of a precision, those that may be decided positive.
-    pub rows: usize,
-    /// Its value; the interval is at the confidence for it alone.
-    #[serde(flatten)]
-    pub measurement: Measurement,
-}
-
-/// A number, or why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Measurement {
-    /// A number and its interval.
-    Measured(Estimate),
-    /// A rate has nothing to measure.
-    Nothing {
-        /// Why: such as a group that has no row.
-        reason: String,
-    },
-}
-
-/// A number on the dataset, and where that of the population is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// On the dataset.
-    pub value: f64,
-    /// Where the population's is, at the confidence asked for.
-    pub interval: Interval,
-}
-
-impl Measurement {
-    /// The number and its interval, where there is one.
-    pub fn estimate(&self) -> Option<Estimate> {
-        match self {
-            Measurement::Measured(estimate) => Some(*estimate),
-            Measurement::Nothing { .. } => None,
-        }
-    }
-
-    /// Why there is no number, where there is none.
-    pub fn reason(&self) -> Option<&str> {
-        match self {
-            Measurement::Measured(_) => None,
-            Measurement::Nothing { reason } => Some(reason),
-        }
-    }
-
-    /// Whether a loss is at most 0 in the population.
-    fn verdict(&self) -> Verdict {
-        match self {
-            Measurement::Measured(Estimate { interval, .. }) if interval.high <= 0.0 => {
-                Verdict::Met
-            }
-            Measurement::Measured(Estimate { interval, .. }) if interval.low > 0.0 => {
-                Verdict::Violated
-            }
-            _ => Verdict::Undecided,
-        }
-    }
-}
-
-/// What an interval says of a constraint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// The whole interval of the loss is at most 0.
-    Met,
-    /// The whole interval of the loss is above 0.
-    Violated,
-    /// The interval has both, or there is nothing to measure.
-    Undecided,
-}
-
-impl Verdict {
-    /// The verdict on constraints together: violated if one is, else undecided if one is, else met.
-    pub fn of(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
-        verdicts.into_iter().fold(Verdict::Met, |all, one| match (all, one) {
-            (Verdict::Violated, _) | (_, Verdict::Violated) => Verdict::Violated,
-            (Verdict::Undecided, _) | (_, Verdict::Undecided) => Verdict::Undecided,
-            (Verdict::Met, Verdict::Met) => Verdict::Met,
-        })
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Verdict::Met => "met",
-            Verdict::Violated => "violated",
-            Verdict::Undecided => "undecided",
-        })
-    }
-}
-
-/// Evaluates decisions on a dataset.
+/// Evaluates decisions on a dataset: an [`Accumulator`] of one table.
 ///
 /// # Errors
 /// If there is not one decision a row, or one weight; if a probability is not between 0 and 1, a weight is
@@ -278,66 +101,24 @@ pub fn evaluate(
     decisions: Decisions<'_>,
     confidence: f64,
 ) -> Result<Evaluation> {
-    if !(0.01..1.0).contains(&confidence) {
-        let message = format!("the confidence is {confidence}, which is not between 0.01 and 1");
-        return Err(Error::new(ErrorKind::Settings, message).help("0.95 is a usual one"));
-    }
-    decisions.check(table.rows())?;
-    check_weights(weights, table.rows())?;
-    let classes = bound.classes(table)?;
-    let labels = bound.label().evaluate(table)?;
-    let (mut wrong, mut positive, mut total) = (0.0, 0.0, 0.0);
-    for (row, label) in labels.into_iter().enumerate() {
-        let weight = weights.map_or(1.0, |weights| f64::from(weights[row]));
-        let chance = decisions.probability(row);
-        wrong += weight * if label { 1.0 - chance } else { chance };
-        positive += weight * chance;
-        total += weight;
-    }
-    let share = |sum: f64| (total > 0.0).then(|| sum / total);
-    let counts = &mut Counts::new(&classes, weights, decisions);
-    let alpha = 1.0 - confidence;
-    let each = alpha / bound.constraints().len().max(1) as f64;
+    check_confidence(confidence)?;
+    let mut rows = Accumulator::new(bound);
+    rows.add(table, weights, decisions)?;
+    rows.finish(confidence)
+}
 
-    // A thousand constraints may compare their group with the same rate.
-    let mut known: HashMap<&str, RateResult> = HashMap::new();
-    let mut results = bound.losses().enumerate().map(|(index, loss)| {
-        let misses = if index == 0 { alpha } else { each };
-        let measurement = estimate::loss(&loss.form.collected(), counts, misses);
-        let rates = loss.rates.iter().map(|rate| {
-            let known = known.entry(rate.text.as_str());
-            known.or_insert_with(|| estimate::rate(rate, counts, alpha)).clone()
-        });
-        (measurement, rates.collect::<Vec<_>>())
-    });
-    let (measurement, rates) = results.next().unwrap_or_else(|| {
-        (Measurement::Nothing { reason: "there is no objective".to_owned() }, Vec::new())
-    });
-    let objective = ObjectiveResult { name: bound.objective().to_owned(), measurement, rates };
-    let constraints: Vec<ConstraintResult> = bound
-        .constraints()
-        .iter()
-        .zip(results)
-        .map(|(constraint, (measurement, rates))| ConstraintResult {
-            name: constraint.name().to_owned(),
-            verdict: measurement.verdict(),
-            measurement,
-            rates,
-        })
-        .collect();
-    let verdict = Verdict::of(constraints.iter().map(|constraint| constraint.verdict));
-    Ok(Evaluation {
-        rows: table.rows(),
-        confidence,
-        error: share(wrong),
-        positive_rate: share(positive),
-        objective,
-        constraints,
-        verdict,
-    })
+/// Checks that a confidence is at least 0.01 and below 1.
+pub fn check_confidence(confidence: f64) -> Result<()> {
+    if (0.01..1.0).contains(&confidence) {
+        return Ok(());
+    }
+    let message = format!("the confidence is {confidence}, which is not between 0.01 and 1");
+    Err(Error::new(ErrorKind::Settings, message).help("0.95 is a usual one"))
 }
 
 /// How far the loss of each constraint may be above what rows say, each with a chance of `misses` / 2.
+///
+/// The classes of the rows are known already.
 pub(crate) fn margins(
     bound: &Bound,
     classes: &Classes,
@@ -345,7 +126,9 @@ pub(crate) fn margins(
     decisions: Decisions<'_>,
     misses: f64,
 ) -> Vec<f64> {
-    let counts = &mut Counts::new(classes, weights, decisions);
+    let mut sums = vec![RowSums::default(); classes.count];
+    add_rows(&mut sums, &classes.of_row, weights, decisions);
+    let counts = &mut Counts::new(&classes.met, &sums);
     let mut margin = |form: &Form| match estimate::loss(&form.collected(), counts, misses) {
         Measurement::Measured(found) => found.interval.high - found.value,
         Measurement::Nothing { .. } => 0.0,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::compile::{Compiled, Emptiness};
+use super::compile::{Compiled, Counted, Emptiness};
 use super::each::eaches;
 use super::frozen::{Frozen, FrozenConstraint, express};
 use super::language::{Expression, Inequality, Relation, Sign, Span, Statement};
@@ -12,6 +12,7 @@ use super::linear::{self, BoundLoss};
 use super::lower::{LABEL, Lowering, Predicates};
 use super::partition::{Partition, PartitionBuilder};
 use super::problem::{BindNotice, Problem, Source};
+use super::survey::Quantiles;
 use crate::table::{Kind, Predicate, Table};
 use crate::{Error, ErrorKind, Result};
 
@@ -99,16 +100,30 @@ impl Problem {
         others: &[Weighted<'_>],
     ) -> Result<Binding> {
         let train = train.into();
-        let mut tables = vec![train];
-        tables.extend(others);
-        self.lower(train.table)?.check(&tables, self.skip_empty)
+        let tables = std::iter::once(train).chain(others.iter().copied());
+        let tables: Vec<Counted<'_>> = tables.map(Counted::from).collect();
+        self.lower(train.table, None)?.check(&tables, self.skip_empty)
+    }
+
+    /// Binds the problem to rows of which a table has one of each pattern, and which are counted elsewhere.
+    pub(crate) fn bind_counted(
+        &self,
+        rows: Counted<'_>,
+        quantiles: &Quantiles,
+    ) -> Result<(Bound, Vec<BindNotice>)> {
+        let bound = self.lower(rows.table, Some(quantiles))?.check(&[rows], self.skip_empty);
+        bound.map(|binding| (binding.bound, binding.notices))
     }
 
     /// The problem with what it takes from the training table.
-    fn lower(&self, train: &Table) -> Result<Bound> {
-        let (table, mut predicates) = (Some(train), Predicates::default());
-        let mut lowering =
-            Lowering { source: &self.label.source, table, predicates: &mut predicates };
+    fn lower(&self, train: &Table, quantiles: Option<&Quantiles>) -> Result<Bound> {
+        let mut predicates = Predicates::default();
+        let mut lowering = Lowering {
+            source: &self.label.source,
+            table: Some(train),
+            quantiles,
+            predicates: &mut predicates,
+        };
         let label = lowering.condition(&self.label.tree)?;
         let label_text = express(&label).to_string();
         lowering.predicates.intern(label);
@@ -197,7 +212,7 @@ impl Bound {
 
     /// Cuts the tables into cells, and looks for empty groups and for constraints that cannot be met or
     /// cannot be violated.
-    fn check(mut self, tables: &[Weighted<'_>], skip: bool) -> Result<Binding> {
+    fn check(mut self, tables: &[Counted<'_>], skip: bool) -> Result<Binding> {
         let (mut partition, mut compiled) = self.cut(tables)?;
         let empty = emptiness(&compiled);
         if let Some((span, reason)) = &empty.objective {
@@ -232,16 +247,16 @@ impl Bound {
     }
 
     /// The partition of all tables together, and the cells and losses of each.
-    fn cut(&self, tables: &[Weighted<'_>]) -> Result<(Partition, Vec<Compiled>)> {
+    fn cut(&self, tables: &[Counted<'_>]) -> Result<(Partition, Vec<Compiled>)> {
         let mut all = PartitionBuilder::new(self);
         let mut compiled = Vec::with_capacity(tables.len());
-        for (number, Weighted { table, weights }) in tables.iter().enumerate() {
-            let (classes, one) = super::compile::compile(self, table, *weights).map_err(
-                |error| match table_name(number, tables.len()) {
+        for (number, rows) in tables.iter().enumerate() {
+            let (classes, one) = super::compile::compile(self, *rows).map_err(|error| {
+                match table_name(number, tables.len()) {
                     Some(name) => error.at(&name),
                     None => error,
-                },
-            )?;
+                }
+            })?;
             all.merge(&classes)?;
             compiled.push(one);
         }
@@ -300,7 +315,8 @@ impl Bound {
     /// `weights` counts rows, 1 each where it is `None`. A rate that has nothing to measure in this
     /// table makes the losses it is part of NaN; [`Compiled::empty_constraints`] names them.
     pub fn compile(&self, table: &Table, weights: Option<&[f32]>) -> Result<Compiled> {
-        super::compile::compile(self, table, weights).map(|(_, compiled)| compiled)
+        let rows = Weighted { table, weights };
+        super::compile::compile(self, rows.into()).map(|(_, compiled)| compiled)
     }
 }
 

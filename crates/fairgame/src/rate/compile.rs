@@ -20,7 +20,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bind::Bound;
+use super::bind::{Bound, Weighted};
 use super::events::Events;
 use super::language::Span;
 use super::linear::Form;
@@ -117,16 +117,66 @@ impl Bound {
     }
 }
 
+/// A table, and what its rows count.
+#[derive(Clone, Copy)]
+pub(crate) struct Counted<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) counts: RowCounts<'a>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum RowCounts<'a> {
+    /// Each row is one row, of its weight or of weight 1.
+    One(Option<&'a [f32]>),
+    /// Each row stands for so many rows, of so much weight together.
+    Many { weights: &'a [f64], rows: &'a [usize] },
+}
+
+impl<'a> From<Weighted<'a>> for Counted<'a> {
+    fn from(Weighted { table, weights }: Weighted<'a>) -> Self {
+        Counted { table, counts: RowCounts::One(weights) }
+    }
+}
+
+impl RowCounts<'_> {
+    fn check(&self, rows: usize) -> Result<()> {
+        match self {
+            RowCounts::One(weights) => {
+                check_each_weight(*weights, rows, 0)?;
+                let weights = weights.unwrap_or_default().iter();
+                check_total_weight(weights.map(|&weight| f64::from(weight)).sum())
+            }
+            RowCounts::Many { weights, .. } => check_total_weight(weights.iter().sum()),
+        }
+    }
+
+    /// The weight and the number of rows of each cell.
+    ///
+    /// Weights are added row by row, as a tally adds them up, so that a full tally has these to the bit.
+    fn sum(&self, cells: &[u32], count: usize) -> (Vec<f64>, Vec<usize>) {
+        let (mut sums, mut numbers) = (vec![0.0; count], vec![0; count]);
+        for (row, &cell) in cells.iter().enumerate() {
+            let (weight, number) = match self {
+                RowCounts::One(None) => (1.0, 1),
+                RowCounts::One(Some(weights)) => (f64::from(weights[row]), 1),
+                RowCounts::Many { weights, rows } => (weights[row], rows[row]),
+            };
+            sums[cell as usize] += weight;
+            numbers[cell as usize] += number;
+        }
+        (sums, numbers)
+    }
+}
+
 pub(super) fn compile(
     bound: &Bound,
-    table: &Table,
-    weights: Option<&[f32]>,
+    Counted { table, counts }: Counted<'_>,
 ) -> Result<(PartitionBuilder, Compiled)> {
-    check_weights(weights, table.rows())?;
+    counts.check(table.rows())?;
     let mut builder = PartitionBuilder::new(bound);
     let mut of_row = builder.add(table)?;
     let count = builder.classes();
-    let (sums, rows) = sum_rows(&of_row, weights, count);
+    let (sums, rows) = counts.sum(&of_row, count);
     let met = builder.met();
     let mut regions = Regions::new(&met, &sums, &rows);
     let (forms, emptiness) = forms(bound, &mut regions);
@@ -144,7 +194,7 @@ pub(super) fn compile(
             Set::places(&inside)
         })
         .collect();
-    let (sums, _) = sum_rows(&of_row, weights, cells);
+    let (sums, _) = counts.sum(&of_row, cells);
     let mut events = Events::new(&regions);
     let losses = forms.iter().map(|form| events.loss(form)).collect();
     let losses = Losses::of_events(sums, &events.into_sets(), losses);
@@ -194,18 +244,6 @@ fn forms(bound: &Bound, regions: &mut Regions<'_>) -> (Vec<Form<usize>>, Emptine
     (forms, emptiness)
 }
 
-/// The weight and the number of rows of each cell.
-///
-/// Weights are added row by row, as a tally adds them up, so that a full tally has these to the bit.
-fn sum_rows(cells: &[u32], weights: Option<&[f32]>, count: usize) -> (Vec<f64>, Vec<usize>) {
-    let (mut sums, mut rows) = (vec![0.0; count], vec![0; count]);
-    for (row, &cell) in cells.iter().enumerate() {
-        sums[cell as usize] += weights.map_or(1.0, |weights| f64::from(weights[row]));
-        rows[cell as usize] += 1;
-    }
-    (sums, rows)
-}
-
 /// Weights as multiples of 2⁻²⁴ of a power of two that is at least the largest.
 ///
 /// Up to 2²⁹ of them add up without rounding, so that sums of weights do not depend on the order of rows. Only
@@ -228,26 +266,24 @@ pub fn quantised(weights: &[f32]) -> Vec<f32> {
     weights.iter().map(step).collect()
 }
 
-pub(crate) fn check_weights(weights: Option<&[f32]>, rows: usize) -> Result<()> {
+/// Checks that there is a weight for each of these rows, which come after `before` others.
+pub(crate) fn check_each_weight(weights: Option<&[f32]>, rows: usize, before: u64) -> Result<()> {
     let Some(weights) = weights else { return Ok(()) };
     if weights.len() != rows {
         let message = format!("{} weights are given for {rows} rows", weights.len());
         return Err(Error::new(ErrorKind::Value, message));
     }
-    match weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
-        None => {
-            // Slopes are numbers over the total weight, and are kept in 32 bits.
-            let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
-            if total == 0.0 || (1e-25..1e35).contains(&total) {
-                return Ok(());
-            }
-            Err(Error::new(ErrorKind::Value, format!("the weights add up to {total:e}"))
-                .help("only their proportions count: multiply them all by the same number, so that they are about 1"))
-        }
-        Some(row) => Err(Error::new(
-            ErrorKind::Value,
-            format!("the weight of row {} is {}", row + 1, weights[row]),
-        )
-        .help("weights are numbers from 0 up")),
+    let wrong = weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite()));
+    let Some(row) = wrong else { return Ok(()) };
+    let message = format!("the weight of row {} is {}", before + row as u64 + 1, weights[row]);
+    Err(Error::new(ErrorKind::Value, message).help("weights are numbers from 0 up"))
+}
+
+/// Slopes are numbers over the total weight, and are kept in 32 bits.
+pub(crate) fn check_total_weight(total: f64) -> Result<()> {
+    if total == 0.0 || (1e-25..1e35).contains(&total) {
+        return Ok(());
     }
+    Err(Error::new(ErrorKind::Value, format!("the weights add up to {total:e}"))
+        .help("only their proportions count: multiply them all by the same number, so that they are about 1"))
 }

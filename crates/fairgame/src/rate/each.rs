@@ -18,7 +18,7 @@ pub(super) struct Each {
 }
 
 /// Visits the rates of a statement.
-fn rates<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a Expression)) {
+pub(super) fn rates<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a Expression)) {
     match statement {
         Statement::Chain { first, rest } => {
             first.rates(visit);

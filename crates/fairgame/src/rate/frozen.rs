@@ -95,7 +95,7 @@ impl FrozenConstraint {
                 return Err(source.fail(ErrorKind::Syntax, all, "this is not one inequality", ""));
             }
         };
-        let mut lowering = Lowering { source: &source, table: None, predicates };
+        let mut lowering = Lowering { source: &source, table: None, quantiles: None, predicates };
         let (mut loss, _) = linear::constraint(&inequality, &mut lowering)?;
         let texts = match &self.rates[..] {
             [] if self.name != self.text => rates_of(&self.name),
@@ -116,7 +116,8 @@ impl Frozen {
         let objective = parsed("objective".to_owned(), &self.objective, Expression::parse)?;
         let mut predicates = Predicates::default();
         let source = &label.source;
-        let mut lowering = Lowering { source, table: None, predicates: &mut predicates };
+        let mut lowering =
+            Lowering { source, table: None, quantiles: None, predicates: &mut predicates };
         let label = lowering.condition(&label.tree)?;
         lowering.predicates.intern(label);
         lowering.source = &objective.source;

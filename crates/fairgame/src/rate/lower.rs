@@ -8,6 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::frozen::express;
 use super::language::{Condition, Expression, Group, Literal, Name, Rate, Span};
 use super::problem::Source;
+use super::survey::Quantiles;
 use crate::table::{Column, Comparison, Predicate, Table, Value, Values};
 use crate::{Error, ErrorKind, Result, nearest};
 
@@ -45,6 +46,8 @@ pub(super) struct Lowering<'a> {
     pub(super) source: &'a Source,
     /// The training table; `None` for text that needs none.
     pub(super) table: Option<&'a Table>,
+    /// Quantiles that the table does not tell.
+    pub(super) quantiles: Option<&'a Quantiles>,
     pub(super) predicates: &'a mut Predicates,
 }
 
@@ -223,6 +226,10 @@ impl Lowering<'_> {
         if !matches!(column.values, Values::Number(_)) {
             let message = format!("column `{}` is a {}", name.text, column.values.kind());
             return Err(self.fail(name.span, message, "only numbers have quantiles"));
+        }
+        let known = self.quantiles.and_then(|known| known.get(&name.text, level));
+        if let Some(known) = known {
+            return Ok(Value::Number(known));
         }
         let value = Value::Quantile { column: name.text.clone(), level };
         value.freeze(self.table(name.span)?).map_err(|_| {

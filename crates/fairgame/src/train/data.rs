@@ -90,7 +90,7 @@ impl<'a> Sheet<'a> {
     /// The same rows with the weights of the column of that name.
     pub fn with_weight_column(mut self, name: Option<&str>) -> Result<Self> {
         if let Some(name) = name {
-            self.weights = Some(weight_column(&self.table, name)?.into());
+            self.weights = Some(weight_column(&self.table, name, 0)?.into());
         }
         Ok(self)
     }
@@ -178,11 +178,11 @@ impl<'a> Data<'a> {
     }
 }
 
-/// The weights that a column holds.
+/// The weights that a column holds; errors count rows from after the `before` that came earlier.
 ///
 /// # Errors
 /// If there is no such column, it is not one of numbers, or a number is no weight.
-pub fn weight_column(table: &Table, name: &str) -> Result<Vec<f32>> {
+pub fn weight_column(table: &Table, name: &str, before: u64) -> Result<Vec<f32>> {
     let wrong =
         |message: String, help: String| Err(Error::new(ErrorKind::Column, message).help(help));
     let help = || "name a column of numbers".to_owned();
@@ -197,7 +197,7 @@ pub fn weight_column(table: &Table, name: &str) -> Result<Vec<f32>> {
     if let Some(row) = numbers.iter().position(|x| !(*x >= 0.0 && *x <= f64::from(f32::MAX))) {
         let found = numbers[row];
         let found = if found.is_nan() { "missing".to_owned() } else { found.to_string() };
-        let message = format!("the weight of row {} is {found}", row + 1);
+        let message = format!("the weight of row {} is {found}", before + row as u64 + 1);
         return Err(Error::new(ErrorKind::Value, message)
             .at(format!("column `{name}`"))
             .help("weights are numbers from 0 up"));

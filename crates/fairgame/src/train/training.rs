@@ -237,8 +237,9 @@ fn order(rows: usize, seed: u64) -> Vec<u32> {
 
 /// Weights that add up without rounding, once they were checked.
 fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
-    rate::check_weights(sheet.weights.as_deref(), sheet.table.rows())?;
-    Ok(sheet.weights.as_deref().map(quantised))
+    let weights = sheet.weights.as_deref();
+    rate::check_each_weight(weights, sheet.table.rows(), 0)?;
+    Ok(weights.map(quantised))
 }
 
 /// A problem bound to the data, and an encoder fitted on the training rows.

@@ -170,7 +170,7 @@ pub(super) fn infeasible(bound: &Bound, explained: &Explained, violated: bool) -
 }
 
 /// Less than this is rounding of a loss.
-pub const HAIR: f64 = 1e-6;
+pub const HAIR: f64 = crate::evaluate::ROUNDING;
 
 /// Multipliers that change by less hardly move.
 const HARDLY: f64 = 0.01;

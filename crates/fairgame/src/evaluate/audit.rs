@@ -1,0 +1,207 @@
+//! Anyone's decisions, judged by a problem that is bound to the very rows they are about.
+//!
+//! What a problem takes from rows (the groups of an `each`, quantiles) is known only once all rows were read. So rows
+//! are summed by what the problem could ask of them, the problem is bound to these patterns at the end, and their
+//! sums become those of its cells. One pass is enough, but for quantiles: their numbers have to be known before.
+
+use std::collections::BTreeMap;
+
+use super::accumulate::add_rows;
+use super::sums::RowSums;
+use super::{Accumulator, Decisions, Evaluation, check_confidence};
+use crate::rate::{
+    BindNotice, Bound, Counted, Problem, Quantiles, Question, RowCounts, Survey, check_each_weight,
+};
+use crate::table::{Table, Values};
+use crate::{Error, ErrorKind, Result};
+
+/// Rows and decisions, added in parts, that a problem is to be bound to.
+///
+/// ```
+/// use fairgame::evaluate::{Audit, Decisions};
+/// use fairgame::rate::Problem;
+/// use fairgame::table::{ReadOptions, Source, chunks};
+///
+/// let problem = Problem::parse("able == \"yes\"", "error()", &["tpr(each sex) >= 0.5"])?;
+/// let csv = "sex,able\nf,yes\nm,no\nf,no\nm,yes\n";
+/// let mut audit = Audit::new(&problem);
+/// for people in chunks([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default(), 2)? {
+///     audit.add(&people?, None, Decisions::Hard(&[true, false]))?;
+/// }
+/// let found = audit.finish(0.95)?.evaluation;
+/// let names: Vec<&str> = found.constraints.iter().map(|one| one.name.as_str()).collect();
+/// assert_eq!(names, ["tpr(sex == \"f\") >= 0.5", "tpr(sex == \"m\") >= 0.5"]);
+/// assert_eq!(found.constraints[1].value(), Some(0.5));
+/// # Ok::<(), fairgame::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Audit {
+    problem: Problem,
+    /// What decides rows, if it is a condition, and what messages call it.
+    condition: Option<(Problem, String)>,
+    question: Question,
+    /// The numbers of columns whose quantiles are asked for.
+    numbers: BTreeMap<String, Vec<f64>>,
+    /// `None` until the first row is added.
+    rows: Option<Surveyed>,
+}
+
+/// The patterns of rows, and the sums of each.
+#[derive(Debug)]
+struct Surveyed {
+    survey: Survey,
+    sums: Vec<RowSums>,
+    rows: u64,
+    quantiles: Quantiles,
+}
+
+/// What an audit comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Audited {
+    /// Rates, losses and verdicts.
+    pub evaluation: Evaluation,
+    /// What binding the problem to the rows found worth telling.
+    pub notices: Vec<BindNotice>,
+    /// How many rows have no label: they count as negative.
+    pub unlabelled: u64,
+}
+
+impl Audit {
+    /// Of no rows yet; what was decided is given with the rows.
+    pub fn new(problem: &Problem) -> Self {
+        let (problem, question) = (problem.clone(), Question::of(problem));
+        Audit { problem, condition: None, question, numbers: BTreeMap::new(), rows: None }
+    }
+
+    /// The same audit, of rows that are decided positive where they meet a condition; messages say that it stands
+    /// in `place`.
+    ///
+    /// # Errors
+    /// If the condition cannot be read.
+    pub fn decided_by(mut self, condition: &str, place: &str) -> Result<Self> {
+        let parsed = Problem::parse(condition, "positive_rate()", &[] as &[&str]);
+        let parsed = parsed.map_err(|error| error.at(place))?;
+        self.question.and_label_of(&parsed);
+        self.condition = Some((parsed, place.to_owned()));
+        Ok(self)
+    }
+
+    /// The columns that label, groups and condition look at.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.question.columns()
+    }
+
+    /// The columns whose quantiles are asked for: where there are any, all rows are to be given to
+    /// [`Audit::add_quantiles`] before the first is added.
+    pub fn quantile_columns(&self) -> impl Iterator<Item = &str> {
+        self.question.quantile_columns()
+    }
+
+    /// Takes in the numbers of the columns whose quantiles are asked for. A column that is not there is told of
+    /// at the end.
+    pub fn add_quantiles(&mut self, table: &Table) {
+        for name in self.question.quantile_columns() {
+            let column = table.columns().iter().find(|column| column.name == name);
+            if let Some(Values::Number(numbers)) = column.map(|column| &column.values) {
+                self.numbers.entry(name.to_owned()).or_default().extend(numbers);
+            }
+        }
+    }
+
+    fn surveyed(&mut self) -> &mut Surveyed {
+        let (question, numbers) = (&self.question, &mut self.numbers);
+        self.rows.get_or_insert_with(|| {
+            let quantiles = question.quantiles(std::mem::take(numbers));
+            let survey = Survey::new(question, &quantiles);
+            Surveyed { survey, sums: Vec::new(), rows: 0, quantiles }
+        })
+    }
+
+    /// Adds rows and what was decided of them; without weights, each row counts 1.
+    ///
+    /// # Errors
+    /// As of [`Accumulator::add`]; or if rows are decided by a condition.
+    pub fn add(
+        &mut self,
+        table: &Table,
+        weights: Option<&[f32]>,
+        decisions: Decisions<'_>,
+    ) -> Result<()> {
+        if self.condition.is_some() {
+            let message = "decisions are given for rows that a condition decides";
+            return Err(Error::new(ErrorKind::Settings, message));
+        }
+        self.surveyed().add(table, weights, decisions)
+    }
+
+    /// Adds rows that the condition decides; without weights, each row counts 1.
+    ///
+    /// # Errors
+    /// As of [`Accumulator::add`]; or if there is no condition.
+    pub fn add_undecided(&mut self, table: &Table, weights: Option<&[f32]>) -> Result<()> {
+        if self.condition.is_none() {
+            let message = "rows are given without decisions, and no condition decides them";
+            return Err(Error::new(ErrorKind::Settings, message));
+        }
+        // As if all were positive, until it is known which are not.
+        let positive = vec![true; table.rows()];
+        self.surveyed().add(table, weights, Decisions::Hard(&positive))
+    }
+
+    /// What the decisions come to on all rows that were added.
+    ///
+    /// # Errors
+    /// If the problem cannot be bound to the rows, as of [`Problem::bind`]; and those of [`Accumulator::finish`].
+    pub fn finish(mut self, confidence: f64) -> Result<Audited> {
+        check_confidence(confidence)?;
+        self.surveyed();
+        let Audit { problem, condition, rows, .. } = self;
+        let Some(Surveyed { survey, mut sums, quantiles, .. }) = rows else {
+            return Err(Error::new(ErrorKind::Value, "there are no rows"));
+        };
+        let table = survey.table()?;
+        let weights: Vec<f64> = sums.iter().map(RowSums::weight).collect();
+        let rows: Vec<usize> = sums.iter().map(|sums| sums.rows as usize).collect();
+        let counts = RowCounts::Many { weights: &weights, rows: &rows };
+        let bind =
+            |problem: &Problem| problem.bind_counted(Counted { table: &table, counts }, &quantiles);
+        let (bound, notices) = bind(&problem)?;
+        let unlabelled = unlabelled(&bound, &table, &rows)?;
+        if let Some((condition, place)) = &condition {
+            let (decided, _) = bind(condition).map_err(|error| error.at(place))?;
+            for (sums, positive) in sums.iter_mut().zip(decided.label().evaluate(&table)?) {
+                if !positive {
+                    *sums = sums.all_negative();
+                }
+            }
+        }
+        let mut all = Accumulator::new(&bound);
+        all.add_summed(&table, &sums)?;
+        Ok(Audited { evaluation: all.finish(confidence)?, notices, unlabelled })
+    }
+}
+
+impl Surveyed {
+    fn add(
+        &mut self,
+        table: &Table,
+        weights: Option<&[f32]>,
+        decisions: Decisions<'_>,
+    ) -> Result<()> {
+        decisions.check(table.rows(), self.rows)?;
+        check_each_weight(weights, table.rows(), self.rows)?;
+        let patterns = self.survey.add(table)?;
+        self.sums.resize_with(self.survey.len(), RowSums::default);
+        add_rows(&mut self.sums, &patterns, weights, decisions);
+        self.rows += table.rows() as u64;
+        Ok(())
+    }
+}
+
+/// How many rows have no label, where a table has a row for each of so many.
+fn unlabelled(bound: &Bound, table: &Table, rows: &[usize]) -> Result<u64> {
+    let columns = bound.label().columns();
+    let columns = columns.iter().map(|name| table.column(name)).collect::<Result<Vec<_>>>()?;
+    let missing = |at: usize| columns.iter().any(|column| column.values.is_missing(at));
+    Ok((0..table.rows()).filter(|&at| missing(at)).map(|at| rows[at] as u64).sum())
+}
