@@ -174,7 +174,7 @@ impl Archive {
     /// Writes a file, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
         let bytes = self.to_bytes().map_err(|error| error.at(path.display()))?;
-        crate::table::write_bytes(path, &bytes)
+        crate::whole::write_bytes(path, &bytes)
     }
 
     /// Reads a file that is `what`.

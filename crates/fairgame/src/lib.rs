@@ -49,6 +49,7 @@ pub mod encode;
 mod error;
 pub mod evaluate;
 pub mod game;
+mod kind;
 pub mod model;
 pub mod observe;
 pub mod optimize;
@@ -60,6 +61,7 @@ pub mod sample;
 pub mod table;
 mod threads;
 pub mod train;
+mod whole;
 mod wide;
 
 pub use error::{Error, ErrorKind, Remedy, Result, nearest};

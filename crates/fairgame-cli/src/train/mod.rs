@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fairgame::algorithm::Algorithm;
 use fairgame::classifier::Classifier;
+use fairgame::evaluate::Evaluation;
 use fairgame::train::{Checkpoints, Data, Outcome, Shape, Sheet, Spec};
 use fairgame::{Error, ErrorKind, Result, Threads};
 
@@ -16,8 +17,8 @@ use crate::progress::Progress;
 use crate::read::ReadArguments;
 use crate::report;
 use crate::verdict::Verdict;
+use render::Rendered;
 pub(crate) use render::worst_value;
-use render::{Rendered, holds};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -150,7 +151,7 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     output::print(&if arguments.json { result.json()? } else { result.text() })?;
     // The result is there, whatever became of the page.
     reported?;
-    Ok(match trained.enforced().is_none_or(holds) {
+    Ok(match trained.enforced().is_none_or(Evaluation::holds_on_rows) {
         _ if trained.was_stopped() => Verdict::Interrupted,
         true => Verdict::Met,
         false => Verdict::Violated,

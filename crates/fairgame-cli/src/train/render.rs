@@ -6,8 +6,8 @@ use comfy_table::CellAlignment;
 use fairgame::Result;
 use fairgame::algorithm::Algorithm;
 use fairgame::classifier::{Margin, Selection, ShrinkSpec};
-use fairgame::evaluate::{ConstraintResult, Evaluation, Verdict};
-use fairgame::train::{GameSummary, HAIR, Trained, weight_of_steps};
+use fairgame::evaluate::{ConstraintResult, Evaluation, ROUNDING, Verdict};
+use fairgame::train::{GameSummary, Trained, weight_of_steps};
 use serde_json::{Value, json};
 
 use crate::output::{self, plain};
@@ -20,25 +20,9 @@ pub(super) struct Rendered<'a> {
     pub(super) report: Option<&'a Path>,
 }
 
-/// Whether every constraint holds on these very rows, whatever the population is like.
-pub(super) fn holds(evaluation: &Evaluation) -> bool {
-    evaluation.constraints.iter().all(|one| value(one).is_some_and(|value| value <= HAIR))
-}
-
-/// The loss of a constraint, where it can be measured.
-fn value(constraint: &ConstraintResult) -> Option<f64> {
-    constraint.measurement.estimate().map(|found| found.value)
-}
-
-/// The constraint that is farthest from holding, of those that can be measured.
-fn worst(evaluation: &Evaluation) -> Option<(&ConstraintResult, f64)> {
-    let measured = evaluation.constraints.iter().filter_map(|one| Some((one, value(one)?)));
-    measured.max_by(|a, b| a.1.total_cmp(&b.1))
-}
-
 /// The largest loss of a constraint; NaN where there is none.
 pub(crate) fn worst_value(evaluation: &Evaluation) -> f64 {
-    worst(evaluation).map_or(f64::NAN, |(_, value)| value)
+    evaluation.worst().and_then(ConstraintResult::value).unwrap_or(f64::NAN)
 }
 
 /// One part of the data, as JSON.
@@ -104,7 +88,7 @@ impl Rendered<'_> {
             "train": part("train"),
             "val": part("val"),
             "test": part("test"),
-            "holds": trained.enforced().is_none_or(holds),
+            "holds": trained.enforced().is_none_or(Evaluation::holds_on_rows),
             "mixture": members,
             "mean_lambda": {
                 "objective": trained.mean_lambda.objective,
@@ -169,7 +153,7 @@ impl Rendered<'_> {
         });
         let names = parts.first().map_or(&[][..], |(_, part)| &part.constraints);
         for (i, one) in names.iter().enumerate() {
-            row(plain(&one.name), &|part| match value(&part.constraints[i]) {
+            row(plain(&one.name), &|part| match part.constraints[i].value() {
                 Some(value) => format!("{value:+.4} {}", part.constraints[i].verdict),
                 None => "nothing to measure".to_owned(),
             });
@@ -208,7 +192,7 @@ impl Rendered<'_> {
             (None, Some(_)) => "the validation rows",
             (None, None) => "the training rows",
         };
-        let all = if holds(enforced) { "All" } else { "Not all" };
+        let all = if enforced.holds_on_rows() { "All" } else { "Not all" };
         let settings = &trained.classifier.provenance().settings["algorithm"];
         let unconstrained = Algorithm::Unconstrained(Default::default()).name();
         let how = match settings.get(unconstrained) {
@@ -216,10 +200,10 @@ impl Rendered<'_> {
             Some(_) => "though nothing enforced them",
         };
         let mut text = format!("{all} constraints hold on {on}, {how}");
-        if let Some((worst, value)) = worst(enforced) {
+        if let Some((worst, value)) = enforced.worst().and_then(|one| Some((one, one.value()?))) {
             let place = match value {
-                value if value > HAIR => "the worst is",
-                value if value < -HAIR => "the nearest to its bound is",
+                value if value > ROUNDING => "the worst is",
+                value if value < -ROUNDING => "the nearest to its bound is",
                 _ => "the one that binds is",
             };
             text += &format!("; {place} `{}` ({value:+.4})", plain(&worst.name));
@@ -289,9 +273,9 @@ impl Rendered<'_> {
                 text += &format!("On the test rows, `{name}` cannot be measured: {reason}.\n");
             }
         }
-        text + &match worst(test) {
-            _ if holds(test) => "On the test rows all hold.\n".to_owned(),
-            Some((_, value)) if value > HAIR => {
+        text + &match worst_value(test) {
+            _ if test.holds_on_rows() => "On the test rows all hold.\n".to_owned(),
+            value if value > ROUNDING => {
                 format!("On the test rows the worst is off by {value:.4}.\n")
             }
             _ => "On the test rows all that can be measured hold.\n".to_owned(),

@@ -7,6 +7,7 @@
 mod decide;
 mod file;
 mod iterates;
+mod judge;
 mod seen;
 mod select;
 mod shrink;

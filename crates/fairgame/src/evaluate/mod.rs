@@ -81,7 +81,6 @@ pub use result::{
 };
 pub use verdict::{ROUNDING, Verdict};
 
-use crate::classifier::{Classifier, Draw};
 use crate::rate::{Bound, Classes, Form};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
@@ -134,25 +133,4 @@ pub(crate) fn margins(
         Measurement::Nothing { .. } => 0.0,
     };
     bound.losses().skip(1).map(|loss| margin(&loss.form)).collect()
-}
-
-impl Classifier {
-    /// Evaluates the classifier's own problem on a table, through its chance of a positive decision on each
-    /// row.
-    ///
-    /// # Errors
-    /// If the table lacks a column of the features or the problem; and those of [`evaluate`].
-    pub fn evaluate(
-        &self,
-        table: &Table,
-        weights: Option<&[f32]>,
-        confidence: f64,
-    ) -> Result<Evaluation> {
-        let features = self.encoder().encode(table)?;
-        let predictions = self.predict(&features, Draw::Features)?;
-        let probabilities: Vec<f64> =
-            predictions.iter().map(|prediction| prediction.probability).collect();
-        let decisions = Decisions::Probabilities(&probabilities);
-        evaluate(self.bound(), table, weights, decisions, confidence)
-    }
 }

@@ -1,35 +1,11 @@
 //! A named column and its values.
 
-use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::Dictionary;
+use crate::kind::Kind;
 use crate::{Error, ErrorKind, Result};
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Finite numbers, as f64.
-    Number,
-    /// Texts, as codes into a dictionary.
-    Category,
-    /// True or false.
-    Boolean,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Kind::Number => "number",
-            Kind::Category => "category",
-            Kind::Boolean => "boolean",
-        })
-    }
-}
 
 impl FromStr for Kind {
     type Err = Error;

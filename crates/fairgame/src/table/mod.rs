@@ -19,11 +19,12 @@ mod shipped;
 pub mod split;
 mod summary;
 mod text;
-mod whole;
 mod write;
 
+pub use crate::kind::Kind;
+pub use crate::whole::write_text;
 pub use chunks::Chunks;
-pub use column::{Category, Column, Kind, MISSING, Values};
+pub use column::{Category, Column, MISSING, Values};
 pub use dictionary::Dictionary;
 pub(crate) use predicate::mismatch;
 pub use predicate::{Comparison, Predicate, Value};
@@ -31,8 +32,6 @@ pub use read::{Header, Missing, ReadOptions, Source, Untyped, chunks, read};
 pub use shipped::{SHIPPED, Shipped};
 pub use summary::{ColumnSummary, Range, Summary, TopValue, quantile};
 pub(crate) use text::canonical;
-pub(crate) use whole::write_bytes;
-pub use whole::write_text;
 pub use write::{Format, Writer, write};
 
 use crate::{Error, ErrorKind, Result, nearest};

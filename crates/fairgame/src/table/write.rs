@@ -14,8 +14,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::whole::WholeFile;
 use super::{Column, Kind, MISSING, Table, Values};
+use crate::whole::WholeFile;
 use crate::{Error, ErrorKind, Result};
 
 /// A file format for a table.

@@ -28,5 +28,5 @@ pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
 pub use settings::explained;
 pub use spec::Spec;
 pub use training::{Notice, Training};
-pub use warning::{HAIR, Warning};
+pub use warning::Warning;
 pub use watch::{Every, Turn, Watch};

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::algorithm::Algorithm;
 use crate::classifier::{Dataset, Explained, Iterates};
-use crate::evaluate::{Evaluation, Interval, rows_needed};
+use crate::evaluate::{Evaluation, Interval, ROUNDING, rows_needed};
 use crate::rate::{Bound, Losses, Side, Tally};
 
 /// A reason not to trust a classifier as it is.
@@ -153,7 +153,7 @@ pub(super) fn few_rows(enforced: &Evaluation) -> Vec<Warning> {
 
 /// The constraints that stand against each other, if they cannot all be met.
 pub(super) fn infeasible(bound: &Bound, explained: &Explained, violated: bool) -> Option<Warning> {
-    if explained.relaxation <= HAIR {
+    if explained.relaxation <= ROUNDING {
         return None;
     }
     let mut shares: Vec<(f64, usize)> =
@@ -168,9 +168,6 @@ pub(super) fn infeasible(bound: &Bound, explained: &Explained, violated: bool) -
         but_for_margin: !violated,
     })
 }
-
-/// Less than this is rounding of a loss.
-pub const HAIR: f64 = crate::evaluate::ROUNDING;
 
 /// Multipliers that change by less hardly move.
 const HARDLY: f64 = 0.01;
@@ -226,7 +223,7 @@ pub(super) fn warnings(
     if !matches!(algorithm, Algorithm::Unconstrained(_)) {
         let mixed = iterates.mixed(weights, Dataset::Val, Side::Exact);
         for (constraint, &by) in bound.constraints().iter().zip(&mixed.constraints) {
-            if by > HAIR {
+            if by > ROUNDING {
                 warnings.push(Warning::Violated { constraint: constraint.name().to_owned(), by });
             }
         }

@@ -23,7 +23,7 @@ pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// Dropped before, it is removed, and what has the name is left as it was. A device or a pipe is written
 /// to as it is: a rename would put a file in its place.
-pub(super) struct WholeFile {
+pub(crate) struct WholeFile {
     /// What messages call it.
     path: PathBuf,
     /// The temporary name and the one to come.
@@ -32,7 +32,7 @@ pub(super) struct WholeFile {
 }
 
 impl WholeFile {
-    pub(super) fn create(path: &Path) -> Result<Self> {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
         let failed = |error| failed(&error, path);
         let found = fs::metadata(path);
         // Rather now than when all is written.
@@ -55,19 +55,19 @@ impl WholeFile {
     }
 
     /// What writes to it.
-    pub(super) fn handle(&self) -> Arc<File> {
+    pub(crate) fn handle(&self) -> Arc<File> {
         Arc::clone(&self.file)
     }
 
     /// Gives the file its name, once it is on disk.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         let Some((partial, target)) = &self.names else { return Ok(()) };
         let done = self.file.sync_all().and_then(|()| fs::rename(partial, target));
         done.map_err(|error| self.failed(&error))
     }
 
     /// The error for bytes that could not be written to it.
-    pub(super) fn failed(&self, error: &io::Error) -> Error {
+    pub(crate) fn failed(&self, error: &io::Error) -> Error {
         failed(error, &self.path)
     }
 }
