@@ -12,7 +12,8 @@ class Evaluation:
 
     `constraints` and `rates` are lists of plain dicts, one a row of a table, with the keys `name`, `value`, `low`,
     `high` and `reason` (why there is no value, or None); a constraint has its `verdict` too, a rate its `rows`. The
-    value of a constraint is its loss: it is met where that is at most 0. `to_pandas()` makes a frame of them.
+    value of a constraint is its loss on these rows, on which it holds where that is at most 0. `to_pandas()` makes a
+    frame of them.
 
     The verdict is `"met"`, `"violated"` or `"undecided"`, of all constraints together, at the confidence.
     """

@@ -24,6 +24,8 @@ Examples:
   fairgame evaluate adult.safetensors @adult/test
   fairgame evaluate model.safetensors new.csv --confidence 0.99 --json
 
+Files may be larger than memory: rows are read, decided and summed a part at a time.
+
 Exit codes: 0 all constraints are met at the confidence, 1 one is violated, 2 bad usage or data, 3 it cannot
 be decided at the confidence: there are too few rows.";
 
@@ -34,7 +36,11 @@ Examples:
   fairgame audit scored.csv --prediction 'decision == \"accept\"' --policy policy.toml --json
 
 A median() or quantile() is that of the rows audited, and an `each` has the groups that occur in them; `evaluate`
-has those of the training rows. Exit codes: as of evaluate.";
+has those of the training rows.
+
+Files may be larger than memory: rows are read and summed a part at a time. With a median() or quantile(), files are
+read twice, and the numbers of its column are held in memory; of standard input, which can be read only once, the
+columns that the problem needs are held. Exit codes: as of evaluate.";
 
 #[derive(Args)]
 pub(crate) struct Evaluate {

@@ -47,7 +47,7 @@ impl Model for Squares {
     }
 }
 
-pub fn main() -> fairgame::Result<()> {
+pub(crate) fn main() -> fairgame::Result<()> {
     let points = fairgame::preset::simulated_points(2000, 0.5, 1)?;
     let mut spec = Spec::new("label", &["recall() >= 0.9"]);
     spec.test_fraction = 0.25;

@@ -1,6 +1,6 @@
 //! A million Adult-like rows are read and encoded within 300 MB, and a thousand constraints over a
-//! million rows are compiled within a few bytes a row; rows are decided within a few megabytes, however
-//! many there are.
+//! million rows are compiled within a few bytes a row; rows are decided and judged within a few megabytes,
+//! however many there are.
 
 #[path = "common/counting.rs"]
 mod counting;
@@ -12,6 +12,7 @@ use counting::peak;
 use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::classifier::{Classifier, Draw, draws};
 use fairgame::encode::{Encoder, EncoderSpec};
+use fairgame::evaluate::{Accumulator, Audit, Decisions};
 use fairgame::rate::Problem;
 use fairgame::table::{
     Category, Column, Format, ReadOptions, Shipped, Source, Table, Untyped, Values, Writer, chunks,
@@ -66,7 +67,7 @@ fn a_thousand_constraints_without_rows_times_constraints() {
         let compiled = bound.compile(&table, None).unwrap();
         (bound, compiled)
     });
-    assert_eq!((bound.constraints().len(), compiled.losses().cells()), (1000, 1001));
+    assert_eq!((bound.constraints().len(), compiled.losses().cells()), (1000, 2000));
     assert!(peak < 40 * ROWS, "a peak of {} MB", peak / 1_000_000);
 }
 
@@ -162,5 +163,39 @@ fn deciding_takes_no_more_for_more_rows() {
         let (few, many) = (measured(300_000), measured(1_200_000));
         assert!(many < few + few / 20, "{format}: a peak of {few} bytes, and of {many}");
         assert!(many < 16_000_000, "{format}: a peak of {many} bytes");
+    }
+}
+
+#[test]
+fn judging_takes_no_more_for_more_rows() {
+    let _alone = ALONE.lock().unwrap();
+    let constraints = ["tpr(each job) >= 0.1", "positive_rate(age > 50) <= 0.9"];
+    let problem = Problem::parse("hired == \"yes\"", "error()", &constraints).unwrap();
+    let people = read([People::source(1000)], &ReadOptions::default()).unwrap();
+    let (bound, _) = problem.bind(&people, &[]).unwrap();
+    let chances = vec![0.4; 10_000];
+    let judge = |rows: usize, audited: bool| {
+        let (mut all, mut audit) = (Accumulator::new(&bound), Audit::new(&problem));
+        for table in chunks([People::source(rows)], &ReadOptions::default(), 10_000).unwrap() {
+            let (table, decisions) = (table.unwrap(), Decisions::Probabilities(&chances));
+            match audited {
+                true => audit.add(&table, None, decisions).unwrap(),
+                false => all.add(&table, None, decisions).unwrap(),
+            }
+        }
+        match audited {
+            true => audit.finish(0.95).unwrap().evaluation,
+            false => all.finish(0.95).unwrap(),
+        }
+    };
+    for audited in [false, true] {
+        let measured = |rows| {
+            let (peak, found) = peak(|| judge(rows, audited));
+            assert_eq!(found.rows, rows);
+            peak
+        };
+        let (few, many) = (measured(30_000), measured(300_000));
+        assert!(many < few + few / 20, "a peak of {few} bytes, and of {many}");
+        assert!(many < 8_000_000, "a peak of {many} bytes");
     }
 }

@@ -159,7 +159,7 @@ mod tests {
     use crate::random::Stream;
     use crate::table::{Column, Table, Values};
 
-    /// Patterns by intersections are those of the classes one by one.
+    /// Patterns by intersections are those of the cells one by one.
     #[test]
     fn patterns_are_patterns() {
         let mut stream = Stream::new(3, "patterns");
@@ -179,12 +179,12 @@ mod tests {
             };
             let chances: Vec<f64> = (0..rows).map(|_| stream.below(5) as f64 / 4.0).collect();
             let weights: Vec<f32> = (0..rows).map(|_| stream.below(4) as f32 / 4.0).collect();
-            let of = frozen.thaw().unwrap().classes(&table).unwrap();
-            let mut classes = vec![RowSums::default(); of.count];
+            let (partition, of_row) = frozen.thaw().unwrap().partition(&table).unwrap();
+            let mut cells = vec![RowSums::default(); partition.cells()];
             let decisions = Decisions::Probabilities(&chances);
-            add_rows(&mut classes, &of.of_row, Some(&weights), decisions);
-            let mut counts = Counts::new(&of.met, &classes);
-            let predicates: Vec<usize> = (0..of.met.len()).collect();
+            add_rows(&mut cells, &of_row, Some(&weights), decisions);
+            let mut counts = Counts::new(partition.met(), &cells);
+            let predicates: Vec<usize> = (0..partition.met().len()).collect();
             assert_eq!(predicates.len(), 5);
             let mut found = counts.patterns(&predicates);
             found.sort_by(|a, b| a.meets.cmp(&b.meets));

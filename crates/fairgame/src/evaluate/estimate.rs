@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::counts::{Counts, Layout};
 use super::interval::{Interval, Mean, Stratum, Unseen, sum_interval};
-use super::moments::{Affine, Moments};
+use super::moments::Moments;
 use super::{Estimate, Measurement, RateResult};
-use crate::rate::{Form, WrittenRate};
+use crate::rate::{Form, Outcome, WrittenRate};
 
-/// What is summed over the rows of a share.
+/// What is summed over the region of a mean: the rows that it counts.
 #[derive(Debug, Clone, Copy, Default)]
-struct Region {
+struct RegionSums {
     /// How many rows its group has, and how many of these are of its label.
     group: usize,
     rows: usize,
@@ -21,7 +21,7 @@ struct Region {
     outcome: f64,
 }
 
-impl Region {
+impl RegionSums {
     fn mean(&self) -> f64 {
         // Between 0 and 1, but for rounding.
         (self.outcome / self.weight).clamp(0.0, 1.0)
@@ -37,7 +37,7 @@ fn outcomes<'a>(
     form: &'a Form,
     layout: &'a Layout,
     meets: &'a [bool],
-) -> impl Iterator<Item = Option<Affine>> + 'a {
+) -> impl Iterator<Item = Option<Outcome>> + 'a {
     form.terms.iter().enumerate().map(|(index, (_, share))| {
         let (inside, told) = layout.of(index, meets);
         if inside { share.outcome(told) } else { None }
@@ -45,8 +45,8 @@ fn outcomes<'a>(
 }
 
 /// The regions of a form's shares, or why one of them has nothing to measure.
-fn regions(form: &Form, layout: &Layout) -> Result<Vec<Region>, String> {
-    let mut regions = vec![Region::default(); form.terms.len()];
+fn regions(form: &Form, layout: &Layout) -> Result<Vec<RegionSums>, String> {
+    let mut regions = vec![RegionSums::default(); form.terms.len()];
     for pattern in &layout.patterns {
         let sums = &pattern.sums;
         let shares = outcomes(form, layout, &pattern.meets).enumerate();
@@ -103,7 +103,7 @@ pub(super) fn loss(form: &Form, counts: &mut Counts<'_>, alpha: f64) -> Measurem
 }
 
 /// Σ z_r² over the rows in the same regions, for each combination of regions.
-fn strata(form: &Form, layout: &Layout, regions: &[Region]) -> Vec<Stratum> {
+fn strata(form: &Form, layout: &Layout, regions: &[RegionSums]) -> Vec<Stratum> {
     // V_i, Σ w and Σ w² of each.
     let mut sums: BTreeMap<Vec<bool>, (f64, f64, f64)> = BTreeMap::new();
     for pattern in layout.patterns.iter().filter(|pattern| pattern.sums.counted > 0) {
@@ -134,7 +134,7 @@ fn strata(form: &Form, layout: &Layout, regions: &[Region]) -> Vec<Stratum> {
 const MOST_TOLD: usize = 4;
 
 /// The kinds of rows that could have gone unseen: those of the patterns, with any label, and either decision.
-fn unseen(form: &Form, layout: &Layout, regions: &[Region]) -> Vec<Unseen> {
+fn unseen(form: &Form, layout: &Layout, regions: &[RegionSums]) -> Vec<Unseen> {
     let told = if layout.told.len() > MOST_TOLD { &[] } else { &layout.told[..] };
     let mut kinds = Vec::new();
     for pattern in &layout.patterns {
@@ -179,13 +179,13 @@ struct Quotient {
     /// Σ ω², Σ ω·x².
     squares: f64,
     outcomes: f64,
-    parts: Vec<(Affine, Affine, Moments)>,
+    parts: Vec<(Outcome, Outcome, Moments)>,
     /// How many rows have ω > 0.
     rows: usize,
 }
 
 impl Quotient {
-    fn add(&mut self, over: Affine, under: Affine, sums: Moments) {
+    fn add(&mut self, over: Outcome, under: Outcome, sums: Moments) {
         self.over += sums.sum(over);
         self.under += sums.sum(under);
         self.squares += sums.squares(under);
@@ -251,7 +251,7 @@ pub(super) fn rate(shown: &WrittenRate, counts: &mut Counts<'_>, alpha: f64) -> 
 }
 
 /// β + Σ_k a_k·x_k of a row as u + v·p, where the shares stand from `first` on; `None` where it does not count.
-fn linear(form: &Form, layout: &Layout, first: usize, meets: &[bool]) -> Option<Affine> {
+fn linear(form: &Form, layout: &Layout, first: usize, meets: &[bool]) -> Option<Outcome> {
     let mut sum = (form.constant, 0.0);
     for (index, (factor, share)) in form.terms.iter().enumerate() {
         let (inside, told) = layout.of(first + index, meets);

@@ -32,9 +32,9 @@
 //!
 //! # What it costs
 //!
-//! Rows that no predicate tells apart are summed once (Σ w, w·p, w·p², w², w²·p, w²·p²); all else is arithmetic
-//! on sums over the members of each constraint's groups. A thousand groups cost their members, not a
-//! thousand times the rows.
+//! Rows that no predicate tells apart are summed once (Σ w, w·p, w·p², w², w²·p, w²·p²), exactly: rows may come in
+//! parts and in any order ([`Accumulator`]). All else is arithmetic on sums over the members of each constraint's
+//! groups. A thousand groups cost their members, not a thousand times the rows.
 //!
 //! # Example
 //!
@@ -81,7 +81,7 @@ pub use result::{
 };
 pub use verdict::{ROUNDING, Verdict};
 
-use crate::rate::{Bound, Classes, Form};
+use crate::rate::{Bound, Form, Partition};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 use accumulate::add_rows;
@@ -115,19 +115,32 @@ pub fn check_confidence(confidence: f64) -> Result<()> {
     Err(Error::new(ErrorKind::Settings, message).help("0.95 is a usual one"))
 }
 
+/// Evaluates decisions on rows whose cells are known already.
+pub(crate) fn evaluate_cells(
+    bound: &Bound,
+    (partition, cells): (&Partition, &[u32]),
+    weights: Option<&[f32]>,
+    decisions: Decisions<'_>,
+    confidence: f64,
+) -> Result<Evaluation> {
+    let mut sums = vec![RowSums::default(); partition.cells()];
+    add_rows(&mut sums, cells, weights, decisions);
+    accumulate::judge(bound, partition.met(), &sums, confidence)
+}
+
 /// How far the loss of each constraint may be above what rows say, each with a chance of `misses` / 2.
 ///
-/// The classes of the rows are known already.
+/// The cells of the rows are known already.
 pub(crate) fn margins(
     bound: &Bound,
-    classes: &Classes,
+    (partition, cells): (&Partition, &[u32]),
     weights: Option<&[f32]>,
     decisions: Decisions<'_>,
     misses: f64,
 ) -> Vec<f64> {
-    let mut sums = vec![RowSums::default(); classes.count];
-    add_rows(&mut sums, &classes.of_row, weights, decisions);
-    let counts = &mut Counts::new(&classes.met, &sums);
+    let mut sums = vec![RowSums::default(); partition.cells()];
+    add_rows(&mut sums, cells, weights, decisions);
+    let counts = &mut Counts::new(partition.met(), &sums);
     let mut margin = |form: &Form| match estimate::loss(&form.collected(), counts, misses) {
         Measurement::Measured(found) => found.interval.high - found.value,
         Measurement::Nothing { .. } => 0.0,

@@ -2,8 +2,7 @@
 
 use std::ops::{AddAssign, SubAssign};
 
-/// u + v·p.
-pub(super) type Affine = (f64, f64);
+use crate::rate::Outcome;
 
 /// Sums over rows as numbers, with w the weight of a row relative to the mean and p its chance of a positive
 /// decision.
@@ -25,12 +24,12 @@ pub(super) struct Moments {
 
 impl Moments {
     /// Σ w·(u + v·p).
-    pub(super) fn sum(&self, (u, v): Affine) -> f64 {
+    pub(super) fn sum(&self, (u, v): Outcome) -> f64 {
         u * self.w + v * self.wp
     }
 
     /// Σ ω·x², where ω = w·(d + e·p) and ω·x = w·(u + v·p): either e = 0, or d = u = 0.
-    pub(super) fn spread(&self, (u, v): Affine, (d, e): Affine) -> f64 {
+    pub(super) fn spread(&self, (u, v): Outcome, (d, e): Outcome) -> f64 {
         if d > 0.0 {
             (u * u * self.w + 2.0 * u * v * self.wp + v * v * self.wp2).max(0.0) / d
         } else if e > 0.0 {
@@ -41,7 +40,7 @@ impl Moments {
     }
 
     /// Σ w²·(u + v·p)².
-    pub(super) fn squares(&self, (u, v): Affine) -> f64 {
+    pub(super) fn squares(&self, (u, v): Outcome) -> f64 {
         let (ends, middle) = (u * u * self.w2 + v * v * self.w2p2, 2.0 * u * v * self.w2p);
         // What rounding leaves of nothing must not look like a variance: it would have degrees of freedom.
         if ends + middle > 1e-12 * ends { ends + middle } else { 0.0 }

@@ -246,21 +246,25 @@ impl Bound {
         Ok(Binding { bound: self, notices, partition, tables: compiled })
     }
 
-    /// The partition of all tables together, and the cells and losses of each.
+    /// The partition of all tables together, and the cells and losses of each. Each table is passed over
+    /// once.
     fn cut(&self, tables: &[Counted<'_>]) -> Result<(Partition, Vec<Compiled>)> {
-        let mut all = PartitionBuilder::new(self);
-        let mut compiled = Vec::with_capacity(tables.len());
+        let mut builder = PartitionBuilder::new(self);
+        let mut of_rows = Vec::with_capacity(tables.len());
         for (number, rows) in tables.iter().enumerate() {
-            let (classes, one) = super::compile::compile(self, *rows).map_err(|error| {
-                match table_name(number, tables.len()) {
-                    Some(name) => error.at(&name),
-                    None => error,
-                }
-            })?;
-            all.merge(&classes)?;
-            compiled.push(one);
+            let added = rows.check().and_then(|()| builder.add(rows.table));
+            of_rows.push(added.map_err(|error| match table_name(number, tables.len()) {
+                Some(name) => error.at(&name),
+                None => error,
+            })?);
         }
-        Ok((all.finish().0, compiled))
+        let (partition, cell_of) = builder.finish();
+        let compiled = of_rows.into_iter().zip(tables).map(|(mut cells, rows)| {
+            cells.iter_mut().for_each(|class| *class = cell_of[*class as usize]);
+            Compiled::of(self, &partition, cells, rows.counts)
+        });
+        let compiled = compiled.collect::<Result<_>>()?;
+        Ok((partition, compiled))
     }
 
     /// Drops the predicates of constraints that were left out.
@@ -310,13 +314,40 @@ impl Bound {
         Ok(())
     }
 
+    /// The problem, bound elsewhere, on these tables: one partition for all, and the cells and losses of each.
+    pub(crate) fn compile_all(
+        self,
+        train: Weighted<'_>,
+        val: Option<Weighted<'_>>,
+    ) -> Result<Binding> {
+        let tables: Vec<Counted<'_>> =
+            [Some(train), val].into_iter().flatten().map(Into::into).collect();
+        let (partition, tables) = self.cut(&tables)?;
+        Ok(Binding { bound: self, notices: Vec::new(), partition, tables })
+    }
+
+    /// The cells of a table: their partition, and the cell of each row.
+    ///
+    /// # Errors
+    /// If a column of the problem is absent or of another kind.
+    pub fn partition(&self, table: &Table) -> Result<(Partition, Vec<u32>)> {
+        let mut builder = PartitionBuilder::new(self);
+        let mut cells = builder.add(table)?;
+        let (partition, cell_of) = builder.finish();
+        cells.iter_mut().for_each(|class| *class = cell_of[*class as usize]);
+        Ok((partition, cells))
+    }
+
     /// Cuts a table into cells and makes the losses of the problem on it.
     ///
     /// `weights` counts rows, 1 each where it is `None`. A rate that has nothing to measure in this
     /// table makes the losses it is part of NaN; [`Compiled::empty_constraints`] names them.
+    ///
+    /// # Errors
+    /// Those of [`Bound::partition`], and if the weights are not one number from 0 up for each row.
     pub fn compile(&self, table: &Table, weights: Option<&[f32]>) -> Result<Compiled> {
-        let rows = Weighted { table, weights };
-        super::compile::compile(self, rows.into()).map(|(_, compiled)| compiled)
+        let (partition, cells) = self.partition(table)?;
+        Compiled::new(self, &partition, cells, weights)
     }
 }
 

@@ -1,7 +1,7 @@
-//! A bound problem and a table, made into cells and losses.
+//! A bound problem and the weight of each cell, made into losses.
 //!
 //! A rate is a sum over **regions** (a group, and a label or older decision) of the weight decided
-//! positive. Rows that lie in the same regions are a cell, and the i-th loss has on each cell the
+//! positive. Every region is a set of cells (`partition.rs`), and the i-th loss has on each cell the
 //! number α_i(c) = Σ_j a_j·1{c ∈ R_j} over the regions R_j of its rates.
 //!
 //! A table of α over cells × constraints could be as large as rows × constraints. So losses are kept
@@ -25,9 +25,8 @@ use super::events::Events;
 use super::language::Span;
 use super::linear::Form;
 use super::losses::Losses;
-use super::partition::{Partition, PartitionBuilder, refine};
+use super::partition::Partition;
 use super::regions::Regions;
-use super::set::Set;
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -68,6 +67,38 @@ impl Emptiness {
 }
 
 impl Compiled {
+    /// The losses of a problem on rows with these cells and weights, 1 each where there are none.
+    ///
+    /// # Errors
+    /// If the partition is of another problem, a cell is not one of its cells, or the weights are not one
+    /// number from 0 up for each row.
+    pub fn new(
+        bound: &Bound,
+        partition: &Partition,
+        cells: Vec<u32>,
+        weights: Option<&[f32]>,
+    ) -> Result<Self> {
+        Compiled::of(bound, partition, cells, RowCounts::One(weights))
+    }
+
+    /// The same for rows that count in any way.
+    pub(super) fn of(
+        bound: &Bound,
+        partition: &Partition,
+        cells: Vec<u32>,
+        counts: RowCounts<'_>,
+    ) -> Result<Self> {
+        counts.check(cells.len())?;
+        let count = partition.cells();
+        if let Some(cell) = cells.iter().find(|&&cell| cell as usize >= count) {
+            let message = format!("cell {cell} is none of the {count} cells of the partition");
+            return Err(Error::new(ErrorKind::Value, message));
+        }
+        let (sums, rows) = counts.sum(&cells, count);
+        let (losses, emptiness) = Losses::new(bound, partition, &sums, &rows)?;
+        Ok(Compiled { cells, losses, emptiness })
+    }
+
     /// The cell of each row.
     pub fn cells(&self) -> &[u32] {
         &self.cells
@@ -98,25 +129,6 @@ impl Compiled {
     }
 }
 
-/// The classes of the rows of one table, and what predicates say of them.
-#[derive(Debug)]
-pub(crate) struct Classes {
-    /// The class of each row: rows of one class meet the same predicates.
-    pub(crate) of_row: Vec<u32>,
-    /// How many classes there are.
-    pub(crate) count: usize,
-    /// Of each predicate, the classes that meet it.
-    pub(crate) met: Vec<Set>,
-}
-
-impl Bound {
-    pub(crate) fn classes(&self, table: &Table) -> Result<Classes> {
-        let mut builder = PartitionBuilder::new(self);
-        let of_row = builder.add(table)?;
-        Ok(Classes { of_row, count: builder.classes(), met: builder.met() })
-    }
-}
-
 /// A table, and what its rows count.
 #[derive(Clone, Copy)]
 pub(crate) struct Counted<'a> {
@@ -135,6 +147,13 @@ pub(crate) enum RowCounts<'a> {
 impl<'a> From<Weighted<'a>> for Counted<'a> {
     fn from(Weighted { table, weights }: Weighted<'a>) -> Self {
         Counted { table, counts: RowCounts::One(weights) }
+    }
+}
+
+impl Counted<'_> {
+    /// Checks what the rows count, before any is looked at.
+    pub(super) fn check(&self) -> Result<()> {
+        self.counts.check(self.table.rows())
     }
 }
 
@@ -166,39 +185,6 @@ impl RowCounts<'_> {
         }
         (sums, numbers)
     }
-}
-
-pub(super) fn compile(
-    bound: &Bound,
-    Counted { table, counts }: Counted<'_>,
-) -> Result<(PartitionBuilder, Compiled)> {
-    counts.check(table.rows())?;
-    let mut builder = PartitionBuilder::new(bound);
-    let mut of_row = builder.add(table)?;
-    let count = builder.classes();
-    let (sums, rows) = counts.sum(&of_row, count);
-    let met = builder.met();
-    let mut regions = Regions::new(&met, &sums, &rows);
-    let (forms, emptiness) = forms(bound, &mut regions);
-
-    // Classes that lie in the same regions become one cell.
-    let regions = regions.into_sets();
-    let cell_of = refine(count, &regions);
-    let cells = cell_of.iter().max().map_or(0, |&last| last as usize + 1);
-    of_row.iter_mut().for_each(|class| *class = cell_of[*class as usize]);
-    let regions: Vec<Set> = regions
-        .iter()
-        .map(|set| {
-            let mut inside = vec![false; cells];
-            set.iter().for_each(|class| inside[cell_of[class as usize] as usize] = true);
-            Set::places(&inside)
-        })
-        .collect();
-    let (sums, _) = counts.sum(&of_row, cells);
-    let mut events = Events::new(&regions);
-    let losses = forms.iter().map(|form| events.loss(form)).collect();
-    let losses = Losses::of_events(sums, &events.into_sets(), losses);
-    Ok((builder, Compiled { cells: of_row, losses, emptiness }))
 }
 
 impl Losses {

@@ -4,8 +4,8 @@
 //!
 //! A model gives row x a score f(x) and decides positive iff f(x) > 0. Every rate is a share of rows,
 //! so every linear combination of rates, of an objective or of the i-th constraint ℓ_i ≤ 0, is a
-//! constant plus one signed number for each row. Rows that belong to the same regions (same group,
-//! same label, same older decision) have the same number, so rows are cut into **cells**, and
+//! constant plus one signed number for each row. Rows that meet the same predicates (label, groups, older
+//! decisions) have the same number, so rows are cut into **cells**, and
 //!
 //! ```text
 //! exact   ℓ_i  =  β_i + Σ_c α_i(c) · P(c)            P(c): weight of the rows of c decided positive
@@ -26,8 +26,10 @@
 //! # The stages
 //!
 //! [`Problem::parse`] reads text; [`Problem::bind`] takes what depends on training data (quantiles,
-//! the groups of `each`) from the training table and freezes it; [`Bound::compile`] makes the cells
-//! and [`Losses`] of one table. Each is a pure function.
+//! the groups of `each`) from the training table and freezes it. A [`PartitionBuilder`] cuts rows into
+//! cells, table by table, and its [`Partition`] says which cell any row is in. [`Losses`] come from a
+//! partition and the weight of each cell. [`Problem::compile`] does all of this in one pass over each
+//! table, and [`Bound::compile`] for one more table. Each is a pure function.
 
 mod bind;
 mod compile;
@@ -52,12 +54,13 @@ mod tally;
 mod trie;
 
 pub use bind::{Binding, Bound, BoundConstraint, Weighted};
-pub(crate) use compile::{Classes, Counted, RowCounts, check_each_weight, check_total_weight};
 pub use compile::{Compiled, Emptiness, quantised};
+pub(crate) use compile::{Counted, RowCounts, check_each_weight, check_total_weight};
 pub use frozen::{Frozen, FrozenConstraint};
 pub(crate) use linear::{Form, WrittenRate};
 pub use losses::{LossValues, Losses, Multipliers, Pushes, Side, Sums};
 pub(crate) use lower::LABEL;
+pub(crate) use measure::Outcome;
 pub use partition::{Partition, PartitionBuilder};
 pub use policy::{POLICIES, Policy};
 pub use problem::{BindNotice, Problem};

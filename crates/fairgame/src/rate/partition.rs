@@ -114,7 +114,7 @@ impl PartitionBuilder {
     }
 
     /// Of each predicate, the classes that meet it.
-    pub(super) fn met(&self) -> Vec<Set> {
+    fn met(&self) -> Vec<Set> {
         let lookup = Lookup::new(&self.marks, &self.trie);
         self.predicates.iter().map(|predicate| lookup.matching(predicate)).collect()
     }
@@ -211,7 +211,7 @@ fn same_predicates(a: &Arc<[Predicate]>, b: &Arc<[Predicate]>) -> Result<()> {
 }
 
 /// Puts items together that lie in the same sets; numbered as they come.
-pub(super) fn refine(items: usize, sets: &[Set]) -> Vec<u32> {
+fn refine(items: usize, sets: &[Set]) -> Vec<u32> {
     let mut group_of = vec![0_u32; items];
     let mut sizes = vec![items];
     let mut hits: Vec<usize> = vec![0];

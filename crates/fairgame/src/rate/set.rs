@@ -40,12 +40,6 @@ impl Set {
         Set { below, items: Items::List(list) }
     }
 
-    /// The places where a truth value is true.
-    pub(super) fn places(truths: &[bool]) -> Self {
-        let places = (0..truths.len() as u32).filter(|&place| truths[place as usize]);
-        Set::new(truths.len() as u32, places)
-    }
-
     /// The bound.
     pub(super) fn below(&self) -> u32 {
         self.below

@@ -1,10 +1,10 @@
 //! From kept models to one mixture: measured, selected, with margins.
 
 use super::{Played, Training};
+use crate::Result;
 use crate::classifier::{Balance, Explained, Iterates, Selected, Selection, ShrinkSpec, Shrunk};
 use crate::evaluate::{Decisions, margins};
 use crate::sample::{Sample, Work};
-use crate::{Error, ErrorKind, Result};
 
 /// How often margins are found anew of the mixture that the last ones led to.
 const ROUNDS: usize = 8;
@@ -80,17 +80,14 @@ impl Training<'_> {
         let Some(misses) = spec.margin.misses(constraints) else {
             return Ok((shrunk, Vec::new()));
         };
-        let Some(measures) = &self.measures else {
-            let message = "the training was not prepared to find margins";
-            return Err(Error::new(ErrorKind::Settings, message).help("plan it with a margin"));
-        };
-        let enforced = self.data.val.as_ref().unwrap_or(&self.data.train);
-        let weights = enforced.weights.as_deref();
+        let enforced = self.enforced();
+        let cells = (&self.partition, enforced.compiled.cells());
+        let weights = enforced.given.as_deref();
         let mut before = vec![0.0; constraints];
         for round in 0..ROUNDS {
             let chances = self.chances(iterates, &shrunk.weights)?;
             let decisions = Decisions::Probabilities(&chances);
-            let mut found = margins(&self.bound, measures, weights, decisions, misses);
+            let mut found = margins(&self.bound, cells, weights, decisions, misses);
             if round >= ROUNDS / 2 {
                 // Two mixtures may take turns: from here on margins only grow, and are enough for both.
                 found.iter_mut().zip(&before).for_each(|(now, before)| *now = now.max(*before));
@@ -105,23 +102,21 @@ impl Training<'_> {
         Ok((shrunk, before))
     }
 
-    /// The chance of a positive decision of each row that constraints are enforced on, in the order of the table: with
+    /// The chance of a positive decision of each row that constraints are enforced on, as they are stored: with
     /// cross-fitting, by models that were not trained on the row.
     pub(super) fn chances(
         &self,
         iterates: &Iterates,
         weights: &[(usize, f64)],
     ) -> Result<Vec<f64>> {
-        let order = &self.enforced().order;
-        let mut chances = vec![0.0; order.len()];
+        let mut chances = vec![0.0; self.enforced().order.len()];
         let (mut total, mut work) = (vec![0.0; chances.len()], Work::default());
         for &(model, weight) in weights {
             let model = &iterates.models[model];
             let val = self.val_of(model.game);
             // As much as the repeat counts, whatever the fold's size.
             let weight = weight / val.rows() as f64;
-            val.scores(&model.hypothesis, &mut work, |stored, score| {
-                let row = order[stored] as usize;
+            val.scores(&model.hypothesis, &mut work, |row, score| {
                 total[row] += weight;
                 chances[row] += if score > 0.0 { weight } else { 0.0 };
             })?;

@@ -1,8 +1,9 @@
 //! What a training came to: a classifier, how it did, and what to know of it.
 
-use super::{GameSummary, Notice, Played, Record, RecordedPart, Sheet, Training, Warning, warning};
-use crate::classifier::{Classifier, Explained, Iterates, Member, Selected, Selection};
-use crate::evaluate::{Decisions, Evaluation, evaluate};
+use super::training::Rows;
+use super::{GameSummary, Notice, Played, Record, RecordedPart, Training, Warning, warning};
+use crate::classifier::{Classifier, Draw, Explained, Iterates, Member, Selected, Selection};
+use crate::evaluate::{Decisions, Evaluation, evaluate_cells};
 use crate::game::Ending;
 use crate::random::mix;
 use crate::rate::{Multipliers, Weighted};
@@ -106,6 +107,7 @@ impl Training<'_> {
         let classifier = self.classifier(&iterates, &selected)?;
         let parts = self.judge(&classifier, out_of_fold.as_deref())?;
         let warnings = self.warnings(played, &iterates, &selected, explained.as_ref());
+        let out_of_fold = out_of_fold.map(|stored| self.train.in_table_order(&stored));
         let mut trained = Trained {
             classifier,
             games: self.summaries(played, &iterates, &selected.weights),
@@ -158,32 +160,45 @@ impl Training<'_> {
         classifier: &Classifier,
         out_of_fold: Option<&[f64]>,
     ) -> Result<Vec<RecordedPart>> {
-        let part = |part: &str, source: &str, evaluation: Evaluation| RecordedPart {
-            part: part.to_owned(),
-            source: source.to_owned(),
-            evaluation,
-        };
-        let on = |name: &str, sheet: &Sheet<'_>| {
-            let Weighted { table, weights } = sheet.weighted();
-            let evaluation = classifier.evaluate(table, weights, CONFIDENCE)?;
-            Ok::<_, Error>(part(name, &sheet.source, evaluation))
-        };
-        let data = &self.data;
-        let mut parts = vec![on("train", &data.train)?];
-        if let Some(chances) = out_of_fold {
-            let Weighted { table, weights } = data.train.weighted();
-            let decisions = Decisions::Probabilities(chances);
-            let found = evaluate(&self.bound, table, weights, decisions, CONFIDENCE)?;
-            let source = &data.train.source;
-            let source = format!("{source}, each row by models that were not trained on it");
-            parts.push(part("val", &source, found));
-        } else if let Some(val) = &data.val {
-            parts.push(on("val", val)?);
+        let mut parts = vec![self.judged("train", classifier, &self.train, None)?];
+        if out_of_fold.is_some() {
+            let mut part = self.judged("val", classifier, &self.train, out_of_fold)?;
+            part.source += ", each row by models that were not trained on it";
+            parts.push(part);
+        } else if let Some(val) = &self.val {
+            parts.push(self.judged("val", classifier, val, None)?);
         }
-        if let Some(test) = &data.test {
-            parts.push(on("test", test)?);
+        if let Some(test) = &self.test {
+            let Weighted { table, weights } = test.weighted();
+            let evaluation = classifier.evaluate(table, weights, CONFIDENCE)?;
+            let (part, source) = ("test".to_owned(), test.source.clone());
+            parts.push(RecordedPart { part, source, evaluation });
         }
         Ok(parts)
+    }
+
+    /// What decisions come to on one player's rows: the classifier's, or those of these chances.
+    fn judged(
+        &self,
+        part: &str,
+        classifier: &Classifier,
+        rows: &Rows,
+        chances: Option<&[f64]>,
+    ) -> Result<RecordedPart> {
+        let own: Vec<f64>;
+        let chances = match chances {
+            Some(chances) => chances,
+            None => {
+                let decided = classifier.predict(&rows.features, Draw::Features)?;
+                own = decided.iter().map(|one| one.probability).collect();
+                &own
+            }
+        };
+        let cells = (&self.partition, rows.compiled.cells());
+        let decisions = Decisions::Probabilities(chances);
+        let weights = rows.given.as_deref();
+        let evaluation = evaluate_cells(&self.bound, cells, weights, decisions, CONFIDENCE)?;
+        Ok(RecordedPart { part: part.to_owned(), source: rows.source.clone(), evaluation })
     }
 
     fn warnings(

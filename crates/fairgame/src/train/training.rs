@@ -7,11 +7,11 @@ use sha2::{Digest, Sha256};
 use super::games::{Fold, cut};
 use super::{Data, Plan, Sheet};
 use crate::archive::hex;
-use crate::classifier::{self, Margin, Provenance, Selection, ShrinkSpec};
+use crate::classifier::{self, Provenance, Selection};
 use crate::encode::{self, Codes, Encoder, Features};
 use crate::model::AnyModel;
 use crate::random::mix;
-use crate::rate::{self, Binding, Bound, Classes, Compiled, Weighted, quantised};
+use crate::rate::{self, Binding, Bound, Compiled, Partition, Weighted, quantised};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -60,21 +60,40 @@ pub(super) struct Rows {
     pub(super) features: Features,
     /// The cells and losses.
     pub(super) compiled: Compiled,
-    /// How much each row counts; 1 each where it is `None`.
+    /// How much each row counts to the players: weights that add up without rounding, or 1 each.
     pub(super) weights: Option<Vec<f32>>,
+    /// How much each row counts to those who judge: the weights as they were given.
+    pub(super) given: Option<Vec<f32>>,
+    /// Where the rows are from.
+    pub(super) source: String,
 }
 
 impl Rows {
-    /// Encodes the rows of a table, and puts them in order.
-    fn new(encoder: &Encoder, compiled: Compiled, rows: Weighted<'_>, seed: u64) -> Result<Self> {
-        let order = order(rows.table.rows(), seed);
-        let weights = rows.weights;
+    /// Encodes the rows of a sheet, and puts them in order.
+    fn new(
+        encoder: &Encoder,
+        compiled: Compiled,
+        sheet: &Sheet<'_>,
+        weights: Option<&[f32]>,
+        seed: u64,
+    ) -> Result<Self> {
+        let order = order(sheet.table.rows(), seed);
+        let ordered = |all: &[f32]| order.iter().map(|&row| all[row as usize]).collect();
         Ok(Rows {
-            features: encoder.encode(rows.table)?.take(&order),
+            features: encoder.encode(&sheet.table)?.take(&order),
             compiled: compiled.reordered(&order),
-            weights: weights.map(|all| order.iter().map(|&row| all[row as usize]).collect()),
+            weights: weights.map(ordered),
+            given: sheet.weights.as_deref().map(ordered),
+            source: sheet.source.clone(),
             order,
         })
+    }
+
+    /// Numbers of the rows as they are stored, in the order of the table.
+    pub(super) fn in_table_order(&self, stored: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; stored.len()];
+        self.order.iter().zip(stored).for_each(|(&row, &number)| all[row as usize] = number);
+        all
     }
 
     /// How many rows there are, and a hash of all that the players see of them.
@@ -103,16 +122,17 @@ impl Rows {
 /// A training that is ready to begin.
 pub struct Training<'a> {
     pub(super) plan: Plan,
-    pub(super) data: Data<'a>,
     pub(super) bound: Bound,
+    /// The cells of all rows.
+    pub(super) partition: Partition,
     pub(super) encoder: Encoder,
     pub(super) model: AnyModel,
     pub(super) train: Rows,
     pub(super) val: Option<Rows>,
     /// With cross-fitting, the rows of each game.
     pub(super) folds: Vec<Fold>,
-    /// What margins are found by.
-    pub(super) measures: Option<Classes>,
+    /// The rows to test on.
+    pub(super) test: Option<Sheet<'a>>,
     pub(super) provenance: Provenance,
     pub(super) notices: Vec<Notice>,
 }
@@ -130,15 +150,22 @@ impl<'a> Training<'a> {
         let train = Weighted { table: &data.train.table, weights: train_weights.as_deref() };
         let val = data.val.as_ref();
         let val = val.map(|val| Weighted { table: &val.table, weights: val_weights.as_deref() });
-        let Fitted { bound, encoder, compiled, notices } = match fitted {
-            Some((bound, encoder)) => fitted_elsewhere(bound, encoder, train, val)?,
+        let Fitted { binding, encoder, notices } = match fitted {
+            Some((bound, encoder)) => {
+                Fitted { binding: bound.compile_all(train, val)?, encoder, notices: Vec::new() }
+            }
             None => fit(&plan, train, val)?,
         };
+        let Binding { bound, partition, tables, .. } = binding;
+        let mut tables = tables.into_iter();
+        let mut rows = |sheet: &Sheet<'_>, weights: Option<&[f32]>, seed: u64| {
+            let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
+            Rows::new(&encoder, tables.next().ok_or_else(unbound)?, sheet, weights, seed)
+        };
         let seed = plan.spec.seed;
-        let train = Rows::new(&encoder, compiled.0, train, seed)?;
-        let val = val
-            .zip(compiled.1)
-            .map(|(rows, compiled)| Rows::new(&encoder, compiled, rows, mix(seed ^ 0x0076_616c)));
+        let train = rows(&data.train, train_weights.as_deref(), seed)?;
+        let val = data.val.as_ref();
+        let val = val.map(|val| rows(val, val_weights.as_deref(), mix(seed ^ 0x0076_616c)));
         let val = val.transpose().map_err(|error| error.at("the validation rows"))?;
         let model = plan.model(&encoder, &train.features)?;
         let provenance = Provenance {
@@ -149,42 +176,28 @@ impl<'a> Training<'a> {
         };
         let spec = &plan.spec;
         let folds = cut(spec.datasets, &spec.steps, train.compiled.cells(), spec.seed)?;
-        let mut training = Training {
+        Ok(Training {
             plan,
-            data,
             bound,
+            partition,
             encoder,
             model,
             train,
             val,
             folds,
-            measures: None,
+            test: data.test,
             provenance,
             notices,
-        };
-        if let Selection::Shrink(ShrinkSpec { margin, .. }) = training.plan.spec.selection
-            && margin != Margin::None
-        {
-            training.measures = Some(training.measured()?);
-        }
-        Ok(training)
-    }
-
-    /// What margins are found by.
-    fn measured(&self) -> Result<Classes> {
-        self.bound.classes(&self.data.val.as_ref().unwrap_or(&self.data.train).table)
+        })
     }
 
     /// The same training with another way to choose the mixture, of games that are or will be played.
     ///
     /// # Errors
-    /// If the rows that margins need cannot be measured.
+    /// If the settings cannot be written.
     pub fn select_by(&mut self, selection: Selection) -> Result<()> {
         self.plan.spec.selection = selection;
         self.provenance.settings = self.plan.settings()?;
-        if self.measures.is_none() {
-            self.measures = Some(self.measured()?);
-        }
         Ok(())
     }
 
@@ -244,30 +257,18 @@ fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
 
 /// A problem bound to the data, and an encoder fitted on the training rows.
 struct Fitted {
-    bound: Bound,
+    binding: Binding,
     encoder: Encoder,
-    /// Of the training rows, and of the validation rows if there are any.
-    compiled: (Compiled, Option<Compiled>),
     notices: Vec<Notice>,
-}
-
-fn fitted_elsewhere(
-    bound: Bound,
-    encoder: Encoder,
-    train: Weighted<'_>,
-    val: Option<Weighted<'_>>,
-) -> Result<Fitted> {
-    let compile = |rows: Weighted<'_>| bound.compile(rows.table, rows.weights);
-    let compiled = (compile(train)?, val.map(compile).transpose()?);
-    Ok(Fitted { bound, encoder, compiled, notices: Vec::new() })
 }
 
 /// Binds the problem to the data, and fits the encoder on the training rows.
 fn fit(plan: &Plan, train: Weighted<'_>, val: Option<Weighted<'_>>) -> Result<Fitted> {
     let others: Vec<Weighted<'_>> = val.into_iter().collect();
-    let Binding { bound, notices, tables, .. } = plan.problem.compile(train, &others)?;
-    let mut notices: Vec<Notice> = notices.into_iter().map(Notice::Problem).collect();
-    notices.extend(label_notices(&bound, train.table)?);
+    let binding = plan.problem.compile(train, &others)?;
+    let bound = &binding.bound;
+    let mut notices: Vec<Notice> = binding.notices.iter().cloned().map(Notice::Problem).collect();
+    notices.extend(label_notices(bound, train.table)?);
     let mut encoder = plan.spec.encoder.clone();
     for column in bound.label().columns().into_iter().chain(plan.spec.weight.as_deref()) {
         // A model that sees the label learns nothing else.
@@ -277,11 +278,7 @@ fn fit(plan: &Plan, train: Weighted<'_>, val: Option<Weighted<'_>>) -> Result<Fi
     }
     let (encoder, found) = Encoder::fit(&encoder, train.table)?;
     notices.extend(found.into_iter().map(Notice::Features));
-    let mut tables = tables.into_iter();
-    let Some(first) = tables.next() else {
-        return Err(Error::new(ErrorKind::Problem, "the training rows were not bound"));
-    };
-    Ok(Fitted { bound, encoder, compiled: (first, tables.next()), notices })
+    Ok(Fitted { binding, encoder, notices })
 }
 
 /// What the label leaves open.
