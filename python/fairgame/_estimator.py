@@ -28,6 +28,11 @@ from ._progress import Bar
 from ._table import array_names, back, column, groups, is_columns, is_frame, same, table
 from .rates import Constraint, _column, _value
 
+# The keys of a policy, as the library declares them, and those that `fit` itself fills in.
+_SETTINGS = {one["key"]: one for one in json.loads(_fairgame.settings()) if "." not in one["key"]}
+_FITTED = ("label", "weight", "seed")
+
+
 class FairGameWarning(UserWarning):
     """What to know before trusting a classifier or a verdict."""
 
@@ -280,38 +285,36 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"a row is positive where `{made._label}`: the positive label is the second of classes")
         # So that a clone of it is trained alike.
         policy = json.loads(classifier.describe())["settings"]
-        own = ("constraints", "objective", "model", "algorithm", "recipe", "datasets", "selection")
-        more = {key: policy[key] for key in ("surrogate", "region", "steps", "keep", "early_stop") if policy.get(key) is not None}
+        own = cls._arguments()
+        learning = [key for key, one in _SETTINGS.items() if one["group"] == "Training"]
+        more = {key: policy[key] for key in learning if key in policy and key not in (*own, *_FITTED)}
         return made.set_params(**{key: policy[key] for key in own}, random_state=policy["seed"], settings=more)
 
     # How it works.
 
+    @classmethod
+    def _arguments(cls) -> list[str]:
+        """The keys of a policy that are arguments of their own."""
+        return [key for key in cls._get_param_names() if key in _SETTINGS]
+
     def _policy(self, weighted: bool) -> dict[str, Any]:
         more = dict(self.settings or {})
-        own = ("recipe", "objective", "constraints", "model", "algorithm", "datasets", "selection")
-        taken = {"label", "weight", "seed", *own}
-        if clash := sorted(taken & set(more)):
+        own = self._arguments()
+        if clash := sorted({*_FITTED, *own} & set(more)):
             raise ValueError(f"settings: `{clash[0]}` is an argument of its own")
         encoder = dict(more.pop("encoder", None) or {})
         encoder["ignore"] = [*encoder.get("ignore", []), *self._groups]
-        policy = {
+        # None leaves a setting to the recipe.
+        return {
+            **{key: getattr(self, key) for key in own},
             "label": self._label,
             "objective": str(self.objective),
             "constraints": listed(self.constraints),
-            "model": self.model,
-            "algorithm": self.algorithm,
-            "recipe": self.recipe,
             "seed": _seed(self.random_state),
+            "weight": self._weight if weighted else None,
             "encoder": encoder,
             **more,
         }
-        if self.datasets is not None:
-            policy["datasets"] = self.datasets
-        if self.selection is not None:
-            policy["selection"] = self.selection
-        if weighted:
-            policy["weight"] = self._weight
-        return policy
 
     def _describe(self, result: Any) -> None:
         known = json.loads(self._classifier.describe())

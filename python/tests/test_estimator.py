@@ -301,6 +301,26 @@ def test_stopping(people):
     assert not hasattr(endless, "multipliers_")
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_progress_raises(people, threads):
+    """What the callback raises ends the training at once and is raised again; it is not called any more."""
+    X, y, _ = people
+    rows = fairgame._table.table({"skill": X[:, 0], "hired": np.asarray(y, dtype=bool)})
+    practical = {"practical": {"turns": 10**9}}
+    policy = json.dumps({"label": "hired", "constraints": ["recall() >= 0.9"], "algorithm": practical})
+    calls = []
+
+    def progress(done, turns):
+        calls.append((done, turns))
+        if len(calls) == 3:
+            raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        fairgame._fairgame.train(policy, rows, threads=threads, progress=progress)
+    assert len(calls) == 3
+    assert calls == sorted(calls) and calls[0][0] > 0 and calls[0][1] == 5 * 10**9
+
+
 def test_progress(people, capfd):
     X, y, _ = people
     FairGameClassifier(algorithm=FEW, verbose=1).fit(X, y)

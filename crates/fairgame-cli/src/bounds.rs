@@ -167,9 +167,9 @@ impl Bounds {
         let proxy = one(self.proxy, scales.map(|s| s.proxy));
         let subgradient = one(self.subgradient, scales.map(|s| s.subgradient));
         let policy = &self.policy.arguments;
-        let epsilon = policy.epsilon().or(found.as_ref().and_then(|found| found.epsilon));
+        let epsilon = policy.number("epsilon")?.or(found.as_ref().and_then(|found| found.epsilon));
         let epsilon = epsilon.unwrap_or(Discrete::default().epsilon);
-        let given = Region { radius: None, convexity: policy.convexity().unwrap_or(0.0) };
+        let given = Region { radius: None, convexity: policy.number("convexity")?.unwrap_or(0.0) };
         given.check()?;
         let convexity = found.as_ref().map_or(given.convexity, |found| found.convexity);
         let convexity = (convexity > 0.0).then_some(convexity);
@@ -255,7 +255,7 @@ impl Bounds {
 
     /// The constants of a problem on data.
     fn found(&self) -> Result<Found> {
-        let mut spec = self.policy.arguments.unchecked()?;
+        let mut spec = self.policy.arguments.layered(&["epsilon"])?;
         let epsilon = match spec.algorithm {
             Algorithm::Discrete(discrete) => Some(discrete.epsilon),
             Algorithm::Continuous(continuous) => Some(continuous.epsilon),

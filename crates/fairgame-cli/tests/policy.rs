@@ -4,6 +4,8 @@
 mod common;
 
 use common::{Folder, Run};
+use fairgame::settings::{Declared, Field};
+use fairgame::train::Spec;
 use serde_json::Value;
 use toml::Table;
 
@@ -66,10 +68,14 @@ fn folds_margins_and_steps() {
     refuses("", &["--margin", "much"], &["`much` is neither"]);
     refuses("", &["--margin", "-1"], &["a margin of -1 standard errors"]);
     refuses("", &["--margin", "100%"], &["0.95 is a usual one"]);
-    refuses("", &["--margin", "1", "--selection", "last"], &["--selection shrink"]);
-    refuses("", &["--steps", "0,1"], &["steps", "0 times as long"]);
-    refuses("", &["--steps", "0.5,1", "--one-dataset"], &["does not learn from", "cross-fit"]);
-    refuses("steps = []", &[], &["no steps"]);
+    refuses(
+        "",
+        &["--margin", "1", "--selection", "last"],
+        &["the selection last", "--selection shrink"],
+    );
+    refuses("", &["--steps", "0,1"], &["steps: ", "0 times as large"]);
+    refuses("", &["--steps", "0.5,1", "--one-dataset"], &["out-of-fold rows", "cross-fit"]);
+    refuses("steps = []", &[], &["steps: no multiplier"]);
 }
 
 /// A name alone is as good as a name with settings; two names are none.
@@ -79,11 +85,11 @@ fn algorithms_by_name() {
     says("algorithm = \"lagrangian\"", &["--turns", "7"], "algorithm.lagrangian.turns", 7);
     let both = "[algorithm.lagrangian]\nturns = 3\n[algorithm.practical]\n";
     for more in ["turns = 4", "turnz = 4"] {
-        let second = ["policy.toml, line 3", "`practical` is a second"];
+        let second = ["policy.toml, line 3", "algorithm: ", "`lagrangian` and `practical`"];
         refuses(&format!("{both}{more}"), &[], &second);
     }
     // A flag names one of them, and the file is wrong all the same.
-    refuses(both, &["--algorithm", "practical"], &["a second"]);
+    refuses(both, &["--algorithm", "practical"], &["only one can be chosen"]);
 }
 
 /// What a flag does not name stays as the policy has it.
@@ -122,7 +128,7 @@ fn flags_replace_what_they_name() {
     says("model.mlp.units = 9", &["--model", "mlp"], "model.mlp.units", 9);
     says("model = \"mlp\"", &["--units", "7"], "model.mlp.units", 7);
     says("", &["--model", "mlp"], "model.mlp.units", 50);
-    refuses("", &["--units", "7"], &["--units is for --model mlp"]);
+    refuses("", &["--units", "7"], &["--units is not for the model linear", "--model mlp"]);
     let shrink = "selection.shrink.on = \"val\"";
     says(shrink, &["--selection", "shrink"], "selection.shrink.on", "val");
     says("early_stop.least = 0.5", &["--early-stop", "3"], "early_stop.least", 0.5);
@@ -172,7 +178,7 @@ fn typos() {
     refuses("surrogate = \"hinje\"", &[], &["line 3", "did you mean `hinge`?"]);
     refuses("selection = \"shink\"", &[], &["line 3", "did you mean `shrink`?"]);
     refuses("zebra = 3", &[], &["line 3", "there are label, objective, constraints"]);
-    refuses("seed = \"x\"", &[], &["line 3", "column 8", "string"]);
+    refuses("seed = \"x\"", &[], &["line 3, column 8, seed: expected a whole number", "`x`"]);
     refuses("seed = ", &[], &["policy.toml, line 3", "not TOML"]);
     refuses("", &["--set", "sed = 3"], &["--set 'sed = 3'", "did you mean `seed`?"]);
     let turns = "algorithm.lagrangian.turnz = 3";
@@ -199,7 +205,7 @@ fn what_is_printed_can_run() {
         ("", &["--radius", "-1"], "region"),
         ("", &["--model", "mlp", "--units", "0"], "units"),
         ("", &["--keep", "0"], "keep"),
-        ("early_stop.least = -1.0", &[], "early stopping"),
+        ("early_stop.least = -1.0", &[], "early_stop.least: -1"),
         ("", &["--set", "recipe = 'paper'"], "--recipe"),
         ("datasets.cross.fold = 4", &[], "fold"),
         ("", &["--folds", "4", "--algorithm", "baseline"], "--folds"),
@@ -213,7 +219,11 @@ fn what_is_printed_can_run() {
         ("", &["--epsilon", "0.1"], "--epsilon is not for the algorithm practical"),
         ("", &["--algorithm", "discrete", "--epsilon", "0"], "epsilon"),
         ("", &["--algorithm", "continuous"], "convex"),
-        ("", &["--algorithm", "discrete", "--batch", "5"], "--batch"),
+        (
+            "",
+            &["--algorithm", "discrete", "--batch", "5"],
+            "--batch is not for the algorithm discrete",
+        ),
         ("", &["--algorithm", "discrete", "--optimizer", "sgd"], "--optimizer"),
         ("", &["--algorithm", "unconstrained", "--constraint-step", "1"], "--constraint-step"),
         ("region.convexity = 0.1\nmodel = 'mlp'\nalgorithm = 'continuous'", &[], "linear models"),
@@ -272,7 +282,7 @@ fn bounds_of_numbers() {
         (&["--radius", "2"], "--radius says nothing without DATA"),
         (&["--set", "seed = 3"], "--set says nothing without DATA"),
         (&["--delimiter", ";"], "--delimiter says nothing without DATA"),
-        (&["--convexity", "-1"], "convexity of -1"),
+        (&["--convexity", "-1"], "convexity: -1 is out of range"),
         (&["--epsilon", "0"], "epsilon is 0"),
         (&["--proxy", "0"], "proxy is 0"),
         (&["--delta", "2"], "--delta"),
@@ -297,42 +307,36 @@ fn the_page_is_complete() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.stdout.contains("turns = 110000") && run.stdout.contains("units = 50"), "{run:?}");
 
-    let keys: Vec<&str> =
-        page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-    // A key is there itself, or as what it is part of; a star is any algorithm.
-    let known = |path: &str| {
-        keys.iter().any(|key| match key.split_once('*') {
-            None => path == *key || path.starts_with(&format!("{key}.")),
-            Some((start, end)) => path.strip_prefix(start).is_some_and(|rest| {
-                let rest = rest.split_once('.').map_or("", |(_, rest)| rest);
-                rest == &end[1..] || rest.starts_with(&format!("{}.", &end[1..]))
-            }),
-        })
+    // The table has every key of the schema, and no other; of those that it gives a plain default, the same.
+    let table = page.split("## Recipes").next().unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let schema = Spec::schema();
+    let mut keys: Vec<(Vec<&str>, Option<&Field>)> = Vec::new();
+    schema.walk(&mut |key, field, _| keys.push((key.to_vec(), field)));
+    let names = |row: &[&str]| -> Vec<String> {
+        row[1].split('`').nth(1).unwrap().split('.').map(str::to_owned).collect()
     };
-    fn leaves(table: &Table, path: &str, into: &mut Vec<String>) {
-        for (key, value) in table {
-            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            match value {
-                toml::Value::Table(inner) if !inner.is_empty() => leaves(inner, &path, into),
-                _ => into.push(path),
-            }
+    let matches = |pattern: &[String], key: &[&str]| {
+        pattern.len() == key.len() && pattern.iter().zip(key).all(|(a, b)| a == "*" || a == b)
+    };
+    for row in &rows {
+        let pattern = names(row);
+        let found = keys.iter().find(|(key, _)| matches(&pattern, key));
+        let (_, field) = found.unwrap_or_else(|| panic!("there is no setting {pattern:?}"));
+        let default = row[2].strip_prefix('`').and_then(|text| text.strip_suffix('`'));
+        if let (Some(default), Some(field)) = (default, field) {
+            let told: Table = format!("it = {default}").parse().unwrap();
+            let told = serde_json::to_value(&told["it"]).unwrap();
+            assert_eq!(told, field.defaults.as_ref().unwrap()[0], "{pattern:?}");
         }
     }
-    let more = ["--early-stop=3", "--radius=2", "--convexity=0.1", "--weight=skill", "--seed=3"];
-    for (model, algorithm) in [
-        ("linear", "practical"),
-        ("mlp", "lagrangian"),
-        ("lattice", "unconstrained"),
-        ("linear", "baseline"),
-        ("linear", "discrete"),
-        ("linear", "continuous"),
-    ] {
-        let run = print("", &[&["--model", model, "--algorithm", algorithm], &more[..]].concat());
-        assert_eq!(run.code, Some(0), "{run:?}");
-        let mut paths = Vec::new();
-        leaves(&run.stdout.parse::<Table>().unwrap(), "", &mut paths);
-        for path in paths {
-            assert!(known(&path), "{path} is not in docs/policy.md");
-        }
+    for (key, field) in &keys {
+        let known = (1..=key.len())
+            .any(|length| rows.iter().any(|row| matches(&names(row), &key[..length])));
+        assert!(known || field.is_none_or(|one| !one.schema.fields().is_empty()), "{key:?}");
     }
 }

@@ -114,7 +114,7 @@ fn audits_are_those_of_the_whole_table() {
     let weights: Vec<f32> = numbers(&table, "weight").iter().map(|&weight| weight as f32).collect();
     let constraints = [
         "tpr(each job) >= 0.4",
-        "positive_rate(each sex, job where age > 30) <= 0.9",
+        "positive_rate(each [sex, job] where age > 30) <= 0.9",
         "positive_rate(age > median(age)) <= fpr(age < quantile(age, 0.2)) + 0.1",
     ];
     let decided: Vec<bool> = csv.lines().skip(1).map(|line| line.contains(",accept,")).collect();

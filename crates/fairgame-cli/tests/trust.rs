@@ -149,7 +149,7 @@ fn a_group_that_is_not_there() {
     let train = ["train", "people.csv", "--policy", "policy.toml", "--test", "without.csv"];
     let text = folder.fairgame(&train);
     assert!(text.stdout.contains("nothing to measure"), "{text:?}");
-    assert!(text.stdout.contains("cannot be told: no row has group == \"U\""), "{text:?}");
+    assert!(text.stdout.contains("cannot be measured: no row has group == \"U\""), "{text:?}");
     assert!(!text.stdout.contains("NaN"), "{text:?}");
     let result = json(&folder.fairgame(&[&train[..], &["--json"]].concat()));
     let last = &result["test"]["constraints"][2];

@@ -10,6 +10,7 @@ mod train;
 
 use fairgame::evaluate::{self, Decisions, Evaluation};
 use fairgame::rate::{Problem, Weighted};
+use fairgame::settings::Declared;
 use fairgame::train::Spec;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -47,6 +48,12 @@ fn check(policy: &str) -> PyResult<String> {
     serde_json::to_string(&spec(policy)?).map_err(json_failed)
 }
 
+/// Every setting of a policy as JSON: its key, help, kind, group, words and default by recipe.
+#[pyfunction]
+fn settings() -> String {
+    Spec::schema().listed().to_string()
+}
+
 /// The verdicts on anyone's decisions, as chances of a positive one: as JSON.
 #[pyfunction]
 #[pyo3(signature = (policy, table, chances, weight=None, confidence=0.95))]
@@ -79,6 +86,7 @@ fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTable>()?;
     module.add_class::<PyClassifier>()?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(settings, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(audit, module)?)?;
     Ok(())

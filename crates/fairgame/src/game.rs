@@ -19,28 +19,35 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::archive::{Archive, Arrays, Numbers};
 use crate::player::{ConstraintPlayer, ModelPlayer};
 use crate::random::mix;
 use crate::rate::{LossValues, Multipliers, Side};
 use crate::sample::{Batch, Hypothesis, Sample, Work};
+use crate::settings::{Place, Wrong, declare};
 use crate::{Error, ErrorKind, Result, Threads};
 
-/// Which turns' models are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Keep {
-    /// All of them.
-    Every,
-    /// So many, evenly spaced, the last among them.
-    Spaced(u64),
+declare! {
+    /// Which turns' models are kept; the default is that of the paper's experiments.
+    #[derive(Copy, Eq)]
+    pub enum Keep (default Keep::Spaced(100)) (short "a number of models, or every" spaced) {
+        /// Every model.
+        Every = "every",
+        /// So many, evenly spaced, the last among them.
+        Spaced(u64) = "spaced",
+    }
 }
 
-impl Default for Keep {
-    /// 100, as in the paper's experiments.
-    fn default() -> Self {
-        Keep::Spaced(100)
+/// A number alone is so many, evenly spaced.
+fn spaced(given: &Value, at: &Place) -> Result<Option<Value>, Wrong> {
+    match given {
+        Value::Number(count) => Ok(Some(json!({ "spaced": count }))),
+        Value::String(word) if word != "every" => {
+            Err(Wrong::expected(at, "a number of models, or `every`", given))
+        }
+        _ => Ok(None),
     }
 }
 

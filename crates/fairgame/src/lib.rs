@@ -15,6 +15,7 @@
 //! - [`observe`]: progress, checkpoints, early stopping;
 //! - [`evaluate`]: rates and constraints of decisions on a dataset, with intervals and verdicts;
 //! - [`train`]: all of it in one call; [`archive`]: the file of models and checkpoints;
+//! - [`settings`]: what can be set, each setting declared once;
 //! - [`bounds`]: the theorems as numbers;
 //! - [`preset`]: the preparation of each shipped dataset that the paper's experiments use.
 //!
@@ -58,6 +59,7 @@ pub mod preset;
 pub mod random;
 pub mod rate;
 pub mod sample;
+pub mod settings;
 pub mod table;
 mod threads;
 pub mod train;

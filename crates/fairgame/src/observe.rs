@@ -8,13 +8,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::archive::Archive;
 use crate::classifier::shrink;
 use crate::game::{Game, Observer, WHAT};
 use crate::rate::{LossValues, Side};
 use crate::sample::{Batch, Sample, Work};
+use crate::settings::{Declared, Place, Recipe, Schema, Wrong, declare};
 use crate::{Error, ErrorKind, Result, Threads};
 
 /// Calls a function every so many turns, and after the last; it may stop the game.
@@ -91,21 +92,49 @@ impl Observer for Checkpoint {
     }
 }
 
-/// When to stop early.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Patience {
-    /// Stop once so many kept models in a row have not helped; as long as constraints are not met, four times as many.
-    pub kept: u64,
-    /// What is less than this is no help.
-    pub least: f64,
-    /// Not before so many turns.
-    pub after: u64,
+declare! {
+    /// When to stop early.
+    #[derive(Copy)]
+    pub struct Patience {
+        /// Stop after so many kept models that bring no improvement; as long as constraints are violated, four times as
+        /// many.
+        pub kept: u64 = with(25).above(0.0),
+        /// Smallest improvement that counts.
+        pub least: f64 = with(1e-4).at_least(0.0),
+        /// Turns to play before training may stop.
+        pub after: u64 = by(|recipe| match recipe {
+            // Shorter games are played out: they are hardly begun.
+            Recipe::Recommended => 5_000,
+            Recipe::Paper => 0,
+        }),
+    }
 }
 
-impl Default for Patience {
-    fn default() -> Self {
-        Patience { kept: 25, least: 1e-4, after: 0 }
+/// Early stopping, or none: as a table, as the number of kept models (0 is none), or as `true` or `false`.
+impl Declared for Option<Patience> {
+    fn schema() -> Schema {
+        let short = Some("a number of kept models, true or false");
+        Schema { short, ..Patience::schema() }
+    }
+
+    fn read(given: &Value, at: &Place, base: Option<&Self>) -> Result<Self, Wrong> {
+        let base = base.copied().flatten().unwrap_or_else(|| Patience::of(at.recipe()));
+        let patience = match given {
+            Value::Bool(true) => base,
+            Value::Bool(false) => return Ok(None),
+            Value::Number(_) => Patience { kept: u64::read(given, at, None)?, ..base },
+            given => Patience::read(given, at, Some(&base))?,
+        };
+        Ok(Some(patience).filter(|patience| patience.kept > 0))
+    }
+
+    /// Without patience, 0 kept models: what is left out would be as the recipe has it.
+    fn write(&self) -> Value {
+        self.unwrap_or(Patience { kept: 0, ..Patience::default() }).write()
+    }
+
+    fn verify(&self, at: &Place) -> Result<(), Wrong> {
+        self.map_or(Ok(()), |patience| patience.verify(at))
     }
 }
 

@@ -6,54 +6,41 @@
 
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use serde::{Deserialize, Serialize};
-
+use crate::Result;
 use crate::archive::{Arrays, Numbers};
+use crate::settings::{self, declare};
 use crate::wide::wide;
-use crate::{Error, ErrorKind, Result};
 
-/// How to step, and how far.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Optimizer {
-    /// θ ← θ − η·g.
-    Sgd {
-        /// η.
-        step: f64,
-    },
-    /// Adam (Kingma and Ba 2015): m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g²,
-    /// θ ← θ − η·m̂ / (√v̂ + ε) with m̂ = m/(1−β₁ᵗ), v̂ = v/(1−β₂ᵗ).
-    Adam {
-        /// η.
-        step: f64,
-        /// β₁.
-        #[serde(default = "momentum")]
-        momentum: f64,
-        /// β₂.
-        #[serde(default = "memory")]
-        memory: f64,
-        /// ε.
-        #[serde(default = "floor")]
-        floor: f64,
-    },
-}
-
-fn momentum() -> f64 {
-    0.9
-}
-
-fn memory() -> f64 {
-    0.999
-}
-
-fn floor() -> f64 {
-    1e-8
+declare! {
+    /// How to step, and how far.
+    ///
+    /// Adam (Kingma and Ba 2015) is m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − η·m̂ / (√v̂ + ε) with
+    /// m̂ = m/(1−β₁ᵗ), v̂ = v/(1−β₂ᵗ).
+    #[derive(Copy)]
+    pub enum Optimizer (default Optimizer::adam(1e-3)) {
+        /// Plain gradient steps: θ ← θ − η·g.
+        Sgd {
+            /// Learning rate η.
+            step: f64 = with(1e-3).above(0.0).flag("step").carried(1),
+        } = "sgd",
+        /// Adam (Kingma and Ba 2015).
+        Adam {
+            /// Learning rate η.
+            step: f64 = with(1e-3).above(0.0).flag("step").carried(1),
+            /// Decay rate of the first moment, β₁.
+            momentum: f64 = with(0.9).below(0.0, 1.0),
+            /// Decay rate of the second moment, β₂.
+            memory: f64 = with(0.999).below(0.0, 1.0),
+            /// Term ε of the denominator that keeps it above 0.
+            floor: f64 = with(1e-8).above(0.0),
+        } = "adam",
+    }
 }
 
 impl Optimizer {
     /// Adam with the defaults of its paper, which the experiments use: β₁ 0.9, β₂ 0.999, ε 1e-8.
     pub fn adam(step: f64) -> Self {
-        Optimizer::Adam { step, momentum: momentum(), memory: memory(), floor: floor() }
+        Optimizer::Adam { step, momentum: 0.9, memory: 0.999, floor: 1e-8 }
     }
 
     /// Plain steps.
@@ -73,32 +60,7 @@ impl Optimizer {
 
     /// Refuses settings that no step can be taken with.
     pub fn check(&self) -> Result<()> {
-        let share = |number: f64| (0.0..1.0).contains(&number);
-        let sound = match *self {
-            Optimizer::Sgd { step } => step.is_finite() && step > 0.0,
-            Optimizer::Adam { step, momentum, memory, floor } => {
-                let positive = |number: f64| number.is_finite() && number > 0.0;
-                positive(step) && share(momentum) && share(memory) && positive(floor)
-            }
-        };
-        if sound {
-            return Ok(());
-        }
-        let shown = match self {
-            Optimizer::Sgd { step } => format!("plain steps of {step}"),
-            Optimizer::Adam { step, momentum, memory, floor } => format!(
-                "Adam with step {step}, momentum {momentum}, memory {memory} and floor {floor}"
-            ),
-        };
-        Err(Error::new(ErrorKind::Settings, format!("{shown} cannot be"))
-            .help("a step and a floor are above 0, momentum and memory from 0 to below 1"))
-    }
-}
-
-impl Default for Optimizer {
-    /// Adam with a step of 0.001.
-    fn default() -> Self {
-        Optimizer::adam(1e-3)
+        settings::check(self)
     }
 }
 

@@ -341,11 +341,17 @@ fn without_constraints_one_model_is_taken() {
 #[test]
 fn what_cannot_be_is_refused() {
     let table = people(7);
-    for (folds, repeats) in [(1, 1), (0, 1), (5, 0), (101, 1)] {
+    let (few, none) = ("folds: 1 is out of range", "folds: 0 is out of range");
+    for (folds, repeats, wanted) in [
+        (1, 1, few),
+        (0, 1, none),
+        (5, 0, "repeats: 0 is out of range\n  help: give a number from 1 to 100"),
+        (101, 1, "folds: 101 is out of range\n  help: give a number from 2 to 100"),
+    ] {
         let mut spec = spec(Margin::None, 1);
         spec.datasets = Datasets::Cross { folds, repeats };
         let error = train(&spec, &table, 1).unwrap_err().to_string();
-        assert!(error.contains("2 to 100 folds"), "{error}");
+        assert!(error.starts_with(&format!("datasets.cross.{wanted}")), "{error}");
     }
     for margin in [Margin::Errors(-1.0), Margin::Errors(f64::NAN), Margin::Confidence(95.0)] {
         let error = train(&spec(margin, 1), &table, 1).unwrap_err().to_string();

@@ -488,7 +488,10 @@ fn wrong_settings_are_refused() {
     let message = |spec: ModelSpec| spec.build(&encoder, &features).unwrap_err().to_string();
     assert!(message(ModelSpec::Mlp { units: 0 }).contains("0 units"));
     let lattice = |spec: LatticeSpec| message(ModelSpec::Lattice(spec));
-    assert!(lattice(LatticeSpec { inputs: 9, ..LatticeSpec::default() }).contains("9 inputs"));
+    assert!(
+        lattice(LatticeSpec { inputs: 9, ..LatticeSpec::default() })
+            .contains("inputs: 9 is out of range")
+    );
     let monotone = |name: &str| [(name.to_owned(), Monotone::Increasing)].into();
     let spec = LatticeSpec { monotone: monotone("aa"), ..LatticeSpec::default() };
     assert!(lattice(spec).contains("did you mean `a`?"));

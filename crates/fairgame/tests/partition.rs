@@ -286,6 +286,13 @@ fn what_does_not_fit_is_refused() {
     let mut builder = PartitionBuilder::new(&bound(1.5));
     builder.merge(&PartitionBuilder::new(&bound(2.5))).unwrap_err();
 
+    // Of a table that lacks a column, nothing is added.
+    let groups = ["x", "z"].map(|column| Predicate::compare(column, Comparison::Gt, 1.5));
+    let mut builder = PartitionBuilder::new(&problem(&groups));
+    let empty = builder.clone().finish().0;
+    builder.add(&table).unwrap_err();
+    assert_eq!(builder.finish().0, empty);
+
     let text = serde_json::to_string(&made).unwrap();
     assert!(text.contains("[[[0,1],[0,3]]]"), "{text}");
     for damaged in ["[[[0,3],[0,1]]]", "[[[0,1],[0,4]]]", "[[[0,1],[1,3]]]", "[]"] {

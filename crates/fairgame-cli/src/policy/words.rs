@@ -1,41 +1,37 @@
 //! Flags whose values are words: a word that is none is told the nearest.
 
 use std::ffi::OsStr;
-use std::marker::PhantomData;
 
-use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
-use clap::{Arg, Command, ValueEnum};
+use clap::{Arg, Command};
 use fairgame::nearest;
+use fairgame::settings::Variant;
 
-/// The words of an enum.
+/// The words of a choice.
 #[derive(Clone)]
-pub(super) struct Words<E>(PhantomData<E>);
+pub(super) struct Words(pub(super) &'static [Variant]);
 
-impl<E> Words<E> {
-    pub(super) fn new() -> Self {
-        Words(PhantomData)
+impl Words {
+    fn values(&self) -> Vec<PossibleValue> {
+        let value = |one: &'static Variant| PossibleValue::new(one.name).help(one.help.as_str());
+        self.0.iter().map(value).collect()
     }
 }
 
-/// The word that a flag's value is written with.
-pub(super) fn word(value: &impl ValueEnum) -> String {
-    value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
-}
-
-impl<E: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Words<E> {
-    type Value = E;
+impl TypedValueParser for Words {
+    type Value = String;
 
     fn parse_ref(
         &self,
         command: &Command,
         flag: Option<&Arg>,
         value: &OsStr,
-    ) -> Result<E, clap::Error> {
-        EnumValueParser::<E>::new().parse_ref(command, flag, value).map_err(|mut error| {
-            let words: Vec<String> = E::value_variants().iter().map(word).collect();
+    ) -> Result<String, clap::Error> {
+        let parser = PossibleValuesParser::new(self.values());
+        parser.parse_ref(command, flag, value).map_err(|mut error| {
             // Clap's own measure knows no letters that changed places.
-            let near = nearest(&value.to_string_lossy(), words.iter().map(String::as_str));
+            let near = nearest(&value.to_string_lossy(), self.0.iter().map(|one| one.name));
             if let Some(near) = near {
                 let near = ContextValue::String(near.to_owned());
                 error.insert(ContextKind::SuggestedValue, near);
@@ -45,6 +41,6 @@ impl<E: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Words<E>
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(E::value_variants().iter().filter_map(E::to_possible_value)))
+        Some(Box::new(self.values().into_iter()))
     }
 }

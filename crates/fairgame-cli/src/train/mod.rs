@@ -5,14 +5,13 @@ mod render;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fairgame::algorithm::Algorithm;
 use fairgame::classifier::Classifier;
 use fairgame::evaluate::Evaluation;
 use fairgame::train::{Checkpoints, Data, Outcome, Shape, Sheet, Spec};
 use fairgame::{Error, ErrorKind, Result, Threads};
 
 use crate::output;
-use crate::policy::{self, PolicyArguments};
+use crate::policy::{self, Flags, PolicyArguments, Rows};
 use crate::progress::Progress;
 use crate::read::ReadArguments;
 use crate::report;
@@ -79,31 +78,18 @@ pub(crate) struct Train {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "Which rows are whose")]
+#[command(next_help_heading = "Rows")]
 struct SplitArguments {
     /// Rows that constraints are enforced on, from files of their own (repeatable)
-    #[arg(long, value_name = "DATA", conflicts_with_all = ["val_fraction", "one_dataset"])]
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["folds", "val-fraction", "one-dataset"])]
     validation: Vec<String>,
 
-    /// Cross-fit in so many folds, each of which judges models that learnt from the others
-    #[arg(long, value_name = "N", conflicts_with_all = ["validation", "val_fraction", "one_dataset"])]
-    folds: Option<u32>,
-
-    /// Enforce constraints on this share of DATA, and learn from the rest
-    #[arg(long, value_name = "X", allow_negative_numbers = true, conflicts_with = "one_dataset")]
-    val_fraction: Option<f64>,
-
-    /// Enforce the constraints on the rows that the model learns from
-    #[arg(long)]
-    one_dataset: bool,
-
     /// Rows to test on, from files of their own (repeatable)
-    #[arg(long, value_name = "DATA", conflicts_with = "test_fraction")]
+    #[arg(long, value_name = "DATA", conflicts_with = "test-fraction")]
     test: Vec<String>,
 
-    /// The share of DATA to test on
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    test_fraction: Option<f64>,
+    #[command(flatten)]
+    flags: Flags<Rows>,
 }
 
 pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
@@ -160,33 +146,7 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
 
 impl Train {
     fn spec(&self) -> Result<Spec> {
-        let mut more: Vec<(&str, toml::Value)> = Vec::new();
-        let split = &self.split;
-        if split.one_dataset {
-            more.push(("datasets", "one".into()));
-        }
-        let nested = |name: &str, key: &str, value: toml::Value| {
-            let inner = toml::Table::from_iter([(key.to_owned(), value)]);
-            toml::Table::from_iter([(name.to_owned(), inner.into())]).into()
-        };
-        if let Some(folds) = split.folds {
-            more.push(("datasets", nested("cross", "folds", i64::from(folds).into())));
-        }
-        if let Some(fraction) = split.val_fraction {
-            more.push(("datasets", nested("two", "val_fraction", fraction.into())));
-        }
-        if let Some(fraction) = split.test_fraction {
-            more.push(("test_fraction", fraction.into()));
-        }
-        let mut spec = self.policy.spec(&more)?;
-        let cross_fits =
-            matches!(spec.algorithm, Algorithm::Practical(_) | Algorithm::Lagrangian(_));
-        if split.folds.is_some() && !cross_fits {
-            let message = format!("--folds is not for the algorithm {}", spec.algorithm.name());
-            return Err(
-                Error::new(ErrorKind::Settings, message).help("it is for practical and lagrangian")
-            );
-        }
+        let mut spec = self.policy.spec(&self.split.flags)?;
         // A model remembers them, and reads the rows it is to decide as it read those it learnt from.
         spec.missing = self.read.format.missing(&spec.missing);
         Ok(spec)

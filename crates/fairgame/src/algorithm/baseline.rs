@@ -8,73 +8,50 @@
 //! The model player is an oracle that answers each λ with its best θ, as in the analysis and in Agarwal
 //! et al. 2018, or takes one step a turn.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Setting, check_counts};
+use super::Setting;
+use crate::Result;
 use crate::game::Game;
 use crate::optimize::Optimizer;
 use crate::player::{Ascent, Descent, ModelPlayer, Oracle, OracleSpec};
 use crate::rate::Side;
-use crate::{Error, ErrorKind, Result};
+use crate::settings::declare;
 
-/// The baseline's settings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Baseline {
-    /// T.
-    pub turns: u64,
-    /// R: the multipliers add up to at most this.
-    pub radius: f64,
-    /// Who chooses the model.
-    pub model: Answer,
-    /// How λ moves.
-    pub constraint: Optimizer,
-    /// What the constraint player is shown.
-    pub side: Side,
+declare! {
+    /// The baseline's settings.
+    #[derive(Copy)]
+    pub struct Baseline {
+        /// Turns of the game (T).
+        pub turns: u64 = with(50_000).above(0.0).flag("turns").carried(1),
+        /// Bound R on the multipliers: ‖λ‖₁ ≤ R.
+        pub radius: f64 = with(10.0).above(0.0),
+        /// How the model player answers λ.
+        pub model: Answer =
+            with(Answer::Descent { optimizer: Optimizer::default(), batch: 100 }),
+        /// Optimizer of the Lagrange multipliers λ.
+        pub constraint: Optimizer =
+            with(Optimizer::default()).flag("constraint-optimizer").inner("constraint-"),
+        /// Which losses the constraint player sees.
+        pub side: Side = with(Side::Proxy),
+    }
 }
 
-/// How the baseline's model player answers λ.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Answer {
-    /// With the best θ, over all rows.
-    Oracle(OracleSpec),
-    /// With one step, over a minibatch for each player.
-    Descent {
-        /// How θ moves.
-        optimizer: Optimizer,
-        /// Rows in a minibatch.
-        batch: usize,
-    },
-}
-
-impl Default for Baseline {
-    fn default() -> Self {
-        Baseline {
-            turns: 50_000,
-            radius: 10.0,
-            model: Answer::Descent { optimizer: Optimizer::default(), batch: 100 },
-            constraint: Optimizer::default(),
-            side: Side::Proxy,
-        }
+declare! {
+    /// How the baseline's model player answers λ.
+    #[derive(Copy)]
+    pub enum Answer {
+        /// With the best θ, over all rows.
+        Oracle(OracleSpec) = "oracle",
+        /// With one step, over a mini-batch for each player.
+        Descent {
+            /// Optimizer of the model's parameters θ.
+            optimizer: Optimizer = with(Optimizer::default()).flag("optimizer"),
+            /// Rows in each player's mini-batch.
+            batch: usize = with(100).above(0.0).flag("batch").carried(2),
+        } = "descent",
     }
 }
 
 impl Baseline {
-    pub(super) fn check(&self) -> Result<()> {
-        self.constraint.check().map_err(|error| error.at("algorithm.baseline.constraint"))?;
-        if !(self.radius > 0.0 && self.radius.is_finite()) {
-            let message = format!("multipliers cannot lie within a radius of {}", self.radius);
-            return Err(Error::new(ErrorKind::Settings, message).help("give a number above 0"));
-        }
-        let (batch, checked) = match self.model {
-            Answer::Oracle(spec) => (1, spec.check()),
-            Answer::Descent { optimizer, batch } => (batch, optimizer.check()),
-        };
-        check_counts(self.turns, batch)?;
-        checked.map_err(|error| error.at("algorithm.baseline.model"))
-    }
-
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         let learner = setting.learner();
         let (model, batch): (Box<dyn ModelPlayer + 'a>, _) = match self.model {

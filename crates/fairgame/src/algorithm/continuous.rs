@@ -12,41 +12,46 @@
 //! mean of two networks is no network between them. With a surrogate that is not convex it runs without the
 //! promise.
 
-use serde::{Deserialize, Serialize};
-
-use super::discrete::{check_swap_regret, swap_regret};
+use super::discrete::swap_regret;
 use super::{Scales, Setting, check_cost, whole_turns};
 use crate::bounds;
 use crate::game::Game;
 use crate::model::Region;
 use crate::player::{InnerDescent, SwapRegret, SwapRegretSpec};
 use crate::rate::Side;
+use crate::settings::declare;
 use crate::{Error, ErrorKind, Result};
 
-/// Algorithm 2's settings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Continuous {
-    /// ε, from which follows what is not set.
-    pub epsilon: f64,
-    /// T_λ, or that of Theorem 2.
-    pub turns: Option<u64>,
-    /// T_θ, or that of Theorem 2.
-    pub inner_turns: Option<u64>,
-    /// η_λ, or that of Theorem 2.
-    pub step: Option<f64>,
-    /// Rows in a minibatch of the inner steps, or `None` for all rows, as in the pseudocode.
-    pub batch: Option<usize>,
+declare! {
+    /// Algorithm 2's settings.
+    #[derive(Copy)]
+    pub struct Continuous {
+        /// Suboptimality ε of Theorem 2, which gives what is not set.
+        pub epsilon: f64 = with(0.05).above(0.0).flag("epsilon"),
+        /// Turns of the game (T_λ).
+        pub turns: Option<u64> = with(None)
+            .above(0.0)
+            .auto("T_λ of Theorem 2: 4·B²·(m+1)·ln(m+1)/ε²")
+            .flag("turns"),
+        /// Steps of the model player in each turn (T_θ).
+        pub inner_turns: Option<u64> = with(None)
+            .above(0.0)
+            .auto("T_θ of Theorem 2: (B²/(με))·ln(B²/(με)), B the largest subgradient"),
+        /// Learning rate η_λ of the constraint player.
+        pub step: Option<f64> = with(None)
+            .above(0.0)
+            .auto("η of Theorem 2: √((m+1)·ln(m+1)/(T·B²))")
+            .flag("constraint-step"),
+        /// Rows in a mini-batch of the inner steps.
+        pub batch: Option<usize> = with(None)
+            .above(0.0)
+            .unset("all", "all rows, as in the pseudocode")
+            .flag("batch"),
+    }
 }
 
 fn fail<T>(message: &str, help: &str) -> Result<T> {
     Err(Error::new(ErrorKind::Settings, message).help(help))
-}
-
-impl Default for Continuous {
-    fn default() -> Self {
-        Continuous { epsilon: 0.05, turns: None, inner_turns: None, step: None, batch: None }
-    }
 }
 
 impl Continuous {
@@ -63,19 +68,13 @@ impl Continuous {
                 "use a linear model, or another algorithm",
             );
         }
-        if self.batch == Some(0) {
-            return fail("a minibatch of no rows", "give a number above 0, or none for all rows");
-        }
-        if self.inner_turns == Some(0) {
-            return fail("no inner turns train nothing", "give a number above 0");
-        }
         if self.batch.is_some() && self.inner_turns.is_none() {
             return fail(
                 "Theorem 2 gives the inner turns for all rows, not for minibatches of them",
                 "set the inner turns, or leave the batch out",
             );
         }
-        check_swap_regret(self.epsilon, self.turns, self.step)
+        Ok(())
     }
 
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {

@@ -10,47 +10,42 @@
 //!
 //! each of which can be set instead.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Scales, Setting, check_counts, check_epsilon, whole_turns};
+use super::{Scales, Setting, whole_turns};
 use crate::bounds;
 use crate::game::Game;
 use crate::player::{Covering, Oracle, OracleSpec, SwapRegret, SwapRegretSpec};
 use crate::rate::Side;
+use crate::settings::{self, declare};
 use crate::{Error, ErrorKind, Result};
 
-/// Algorithm 1's settings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Discrete {
-    /// ε, from which follows what is not set.
-    pub epsilon: f64,
-    /// T, or that of Theorem 1.
-    pub turns: Option<u64>,
-    /// η_λ, or that of Theorem 1.
-    pub step: Option<f64>,
-    /// The covering's radius r, or that of Theorem 1.
-    pub radius: Option<f64>,
-    /// The oracle.
-    pub oracle: OracleSpec,
-}
-
-impl Default for Discrete {
-    fn default() -> Self {
-        Discrete {
-            epsilon: 0.05,
-            turns: None,
-            step: None,
-            radius: None,
-            oracle: OracleSpec::default(),
-        }
+declare! {
+    /// Algorithm 1's settings.
+    #[derive(Copy)]
+    pub struct Discrete {
+        /// Suboptimality ε of Theorem 1, which gives what is not set.
+        pub epsilon: f64 = with(0.05).above(0.0).flag("epsilon"),
+        /// Turns of the game (T).
+        pub turns: Option<u64> = with(None)
+            .above(0.0)
+            .auto("T of Theorem 1: 4·B²·(m+1)·ln(m+1)/ε²")
+            .flag("turns"),
+        /// Learning rate η_λ of the constraint player.
+        pub step: Option<f64> = with(None)
+            .above(0.0)
+            .auto("η of Theorem 1: √((m+1)·ln(m+1)/(T·B²))")
+            .flag("constraint-step"),
+        /// Radius r of the covering of the multipliers.
+        pub radius: Option<f64> =
+            with(None).above(0.0).auto("r of Theorem 1: ε/(2·B), B the largest proxy loss"),
+        /// The oracle that answers each centre of the covering.
+        pub oracle: OracleSpec = with(OracleSpec::default()).no_flags(),
     }
 }
 
 impl Discrete {
     /// The covering that is used.
     pub fn covering(&self, setting: &Setting<'_>) -> Result<Covering> {
-        check_epsilon(self.epsilon)?;
+        settings::check(self)?;
         let radius = match (self.radius, Scales::of(setting)?.proxy) {
             (Some(radius), _) => radius,
             (None, Some(proxy)) if proxy.is_finite() => {
@@ -67,12 +62,6 @@ impl Discrete {
         Covering::new(setting.constraints(), radius)
     }
 
-    pub(super) fn check(&self) -> Result<()> {
-        self.oracle.check().map_err(|error| error.at("algorithm.discrete.oracle"))?;
-        self.radius.map_or(Ok(()), Covering::check_radius)?;
-        check_swap_regret(self.epsilon, self.turns, self.step)
-    }
-
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         let covering = self.covering(setting)?;
         let (turns, step) = swap_regret(setting, self.epsilon, self.turns, self.step)?;
@@ -86,13 +75,6 @@ impl Discrete {
             &setting.threads,
         ))
     }
-}
-
-/// Refuses settings that the theorems' constraint player cannot play with.
-pub(super) fn check_swap_regret(epsilon: f64, turns: Option<u64>, step: Option<f64>) -> Result<()> {
-    check_epsilon(epsilon)?;
-    check_counts(turns.unwrap_or(1), 1)?;
-    step.map_or(Ok(()), |step| SwapRegretSpec::multiplicative(step).check())
 }
 
 /// T and η_λ, as set or as the theorems give them for ε.

@@ -22,8 +22,6 @@ mod unconstrained;
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 pub use baseline::{Answer, Baseline};
 pub use continuous::Continuous;
 pub use discrete::Discrete;
@@ -38,29 +36,25 @@ use crate::player::Learner;
 use crate::random::mix;
 use crate::rate::{Side, Surrogate};
 use crate::sample::Sample;
+use crate::settings::{Declared, Place, Recipe, declare};
 use crate::{Error, ErrorKind, Result, Threads};
 
-/// An algorithm and its settings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Algorithm {
-    /// Algorithm 1.
-    Discrete(Discrete),
-    /// Algorithm 2.
-    Continuous(Continuous),
-    /// Algorithm 3.
-    Practical(Practical),
-    /// Algorithm 4.
-    Lagrangian(Lagrangian),
-    /// The one-dataset Lagrangian of the last appendix.
-    Baseline(Baseline),
-    /// The objective alone.
-    Unconstrained(Unconstrained),
-}
-
-impl Default for Algorithm {
-    fn default() -> Self {
-        Algorithm::Practical(Practical::default())
+declare! {
+    /// An algorithm and its settings.
+    #[derive(Copy)]
+    pub enum Algorithm (default Algorithm::Practical(Practical::default())) {
+        /// Algorithm 1: an oracle on a covering against swap regret (Theorem 1).
+        Discrete(Discrete) = "discrete",
+        /// Algorithm 2: averaged gradient descent against swap regret (Theorem 2).
+        Continuous(Continuous) = "continuous",
+        /// Algorithm 3: one step a turn against swap regret; the one to use.
+        Practical(Practical) = "practical",
+        /// Algorithm 4: one step a turn against ascent on Lagrange multipliers.
+        Lagrangian(Lagrangian) = "lagrangian",
+        /// The one-dataset Lagrangian with bounded multipliers, of the last appendix.
+        Baseline(Baseline) = "baseline",
+        /// The objective alone, without constraints.
+        Unconstrained(Unconstrained) = "unconstrained",
     }
 }
 
@@ -134,14 +128,12 @@ impl Algorithm {
     /// Refuses settings that no game can be played with, whatever the data; `linear` says whether the
     /// model is.
     pub(crate) fn check(&self, region: Region, linear: bool) -> Result<()> {
-        region.check().map_err(|error| error.at("region"))?;
+        let root = Place::root(Recipe::Paper);
+        Declared::verify(&region, &root.key("region"))?;
+        Declared::verify(self, &root.key("algorithm"))?;
         match self {
-            Algorithm::Discrete(algorithm) => algorithm.check(),
             Algorithm::Continuous(algorithm) => algorithm.check(region, linear),
-            Algorithm::Practical(algorithm) => algorithm.check(),
-            Algorithm::Lagrangian(algorithm) => algorithm.check(),
-            Algorithm::Baseline(algorithm) => algorithm.check(),
-            Algorithm::Unconstrained(algorithm) => algorithm.check(),
+            _ => Ok(()),
         }
     }
 
@@ -160,15 +152,6 @@ impl Algorithm {
             Algorithm::Unconstrained(algorithm) => algorithm.game(setting),
         }
     }
-}
-
-/// Refuses a number of turns, or a batch, of 0.
-fn check_counts(turns: u64, batch: usize) -> Result<()> {
-    if turns > 0 && batch > 0 {
-        return Ok(());
-    }
-    let message = format!("{turns} turns with batches of {batch} rows train nothing");
-    Err(Error::new(ErrorKind::Settings, message).help("both are to be above 0"))
 }
 
 /// T as a whole number, if it is one that can be played.
@@ -197,13 +180,4 @@ fn check_cost(turns: u64, steps: u64, rows: usize) -> Result<()> {
     Err(Error::new(ErrorKind::Settings, message).help(
         "allow a larger epsilon or convexity, set turns and inner_turns yourself, or use `practical`",
     ))
-}
-
-/// Refuses an ε that is none.
-fn check_epsilon(epsilon: f64) -> Result<()> {
-    if epsilon > 0.0 && epsilon.is_finite() {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Settings, format!("an epsilon of {epsilon} cannot be reached"))
-        .help("give a number above 0"))
 }

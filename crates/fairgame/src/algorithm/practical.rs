@@ -3,47 +3,30 @@
 //! As in the paper's experiments both steps are Adam's by default, over minibatches of 100 rows of each
 //! player's own sample, in place of the pseudocode's plain stochastic steps.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Setting, check_counts};
+use super::Setting;
 use crate::Result;
 use crate::game::Game;
 use crate::optimize::Optimizer;
 use crate::player::{Descent, SwapRegret, SwapRegretSpec};
 use crate::rate::Side;
+use crate::settings::declare;
 
-/// Algorithm 3's settings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Practical {
-    /// T.
-    pub turns: u64,
-    /// Rows in each player's minibatch.
-    pub batch: usize,
-    /// How θ moves.
-    pub model: Optimizer,
-    /// How M moves.
-    pub constraint: SwapRegretSpec,
-}
-
-impl Default for Practical {
-    fn default() -> Self {
-        Practical {
-            turns: 50_000,
-            batch: 100,
-            model: Optimizer::default(),
-            constraint: SwapRegretSpec::default(),
-        }
+declare! {
+    /// Algorithm 3's settings.
+    #[derive(Copy)]
+    pub struct Practical {
+        /// Turns of the game (T).
+        pub turns: u64 = with(50_000).above(0.0).flag("turns").carried(1),
+        /// Rows in each player's mini-batch.
+        pub batch: usize = with(100).above(0.0).flag("batch").carried(1),
+        /// Optimizer of the model's parameters θ.
+        pub model: Optimizer = with(Optimizer::default()).flag("optimizer"),
+        /// How the constraint player's matrix M moves.
+        pub constraint: SwapRegretSpec = with(SwapRegretSpec::default()).inner("constraint-"),
     }
 }
 
 impl Practical {
-    pub(super) fn check(&self) -> Result<()> {
-        check_counts(self.turns, self.batch)?;
-        self.model.check().map_err(|error| error.at("algorithm.practical.model"))?;
-        self.constraint.check().map_err(|error| error.at("algorithm.practical.constraint"))
-    }
-
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)?),

@@ -1,38 +1,27 @@
 //! The objective alone: what the other algorithms are compared with.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Setting, check_counts};
+use super::Setting;
 use crate::Result;
 use crate::game::Game;
 use crate::optimize::Optimizer;
 use crate::player::{Descent, Silent};
 use crate::rate::Side;
+use crate::settings::declare;
 
-/// The settings of unconstrained training.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Unconstrained {
-    /// T.
-    pub turns: u64,
-    /// Rows in a minibatch.
-    pub batch: usize,
-    /// How θ moves.
-    pub model: Optimizer,
-}
-
-impl Default for Unconstrained {
-    fn default() -> Self {
-        Unconstrained { turns: 50_000, batch: 100, model: Optimizer::default() }
+declare! {
+    /// The settings of unconstrained training.
+    #[derive(Copy)]
+    pub struct Unconstrained {
+        /// Turns of the game (T).
+        pub turns: u64 = with(50_000).above(0.0).flag("turns").carried(1),
+        /// Rows in a mini-batch.
+        pub batch: usize = with(100).above(0.0).flag("batch").carried(1),
+        /// Optimizer of the model's parameters θ.
+        pub model: Optimizer = with(Optimizer::default()).flag("optimizer"),
     }
 }
 
 impl Unconstrained {
-    pub(super) fn check(&self) -> Result<()> {
-        check_counts(self.turns, self.batch)?;
-        self.model.check().map_err(|error| error.at("algorithm.unconstrained.model"))
-    }
-
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)?),

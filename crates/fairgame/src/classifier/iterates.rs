@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::game::{Kept, Moment};
 use crate::rate::{LossValues, Side, Tally};
 use crate::sample::{Batch, Hypothesis, Sample, Work};
+use crate::settings::declare;
 use crate::{Result, Threads};
 
 /// Models, what each is like on train and on val, and the turns they were played at.
@@ -40,14 +41,15 @@ pub struct Measured {
     pub proxy: LossValues,
 }
 
-/// One of the two samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Dataset {
-    /// The model player's.
-    Train,
-    /// The constraint player's.
-    Val,
+declare! {
+    /// One of the two samples.
+    #[derive(Copy, Eq)]
+    pub enum Dataset {
+        /// The rows that models are trained on.
+        Train = "train",
+        /// The rows that constraints are enforced on.
+        Val = "val",
+    }
 }
 
 impl Measured {

@@ -1,76 +1,98 @@
 //! From kept models to one classifier: which, and how likely each.
 
-use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::shrink::{
     Balance, Epsilon, Explained, Shrunk, explain_balanced, shrink_balanced, yielding,
 };
 use super::{Dataset, Iterates};
 use crate::rate::Side;
+use crate::settings::{Fault, Place, Recipe, Wrong, declare};
 use crate::{Error, ErrorKind, Result};
 
-/// How a classifier is made of the models that were kept.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Selection {
-    /// Each with probability λ₁⁽ᵗ⁾/Σ_s λ₁⁽ˢ⁾, as in Theorems 1 and 2.
-    Theorem,
-    /// Each turn's with the same probability, as in the baseline's theorem.
-    Uniform,
-    /// The last alone.
-    Last,
-    /// The best alone: by rank, see [`best`](Iterates::best).
-    Best,
-    /// The best mixture of at most m+1.
-    Shrink(ShrinkSpec),
-}
-
-impl Default for Selection {
-    fn default() -> Self {
-        Selection::Shrink(ShrinkSpec::default())
+declare! {
+    /// How a classifier is made of the models that were kept.
+    #[derive(Copy)]
+    pub enum Selection (default Selection::Shrink(ShrinkSpec::default())) {
+        /// Each with probability λ₁⁽ᵗ⁾/Σ_s λ₁⁽ˢ⁾, as in Theorems 1 and 2.
+        Theorem = "theorem",
+        /// Each turn's model with the same probability, as in the baseline's theorem.
+        Uniform = "uniform",
+        /// The last model alone.
+        Last = "last",
+        /// The best single model, by rank.
+        Best = "best",
+        /// The best mixture of at most one model more than there are constraints.
+        Shrink(ShrinkSpec) = "shrink",
     }
 }
 
-/// What shrinking minimises, and under what.
-///
-/// Constraints are always the exact ones on val, the constraint player's sample.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ShrinkSpec {
-    /// The objective itself, or its proxy.
-    pub objective: Side,
-    /// Where it is measured.
-    pub on: Dataset,
-    /// How far constraints may be violated.
-    pub epsilon: Epsilon,
-    /// By how much more than the rows say they are to be met.
-    pub margin: Margin,
+declare! {
+    /// What shrinking minimises, and under what.
+    ///
+    /// Constraints are always the exact ones on val, the constraint player's sample.
+    #[derive(Copy)]
+    pub struct ShrinkSpec {
+        /// Whether the objective itself is minimised or its proxy.
+        pub objective: Side = with(Side::Exact),
+        /// The rows that the objective is measured on.
+        pub on: Dataset = by(|recipe| match recipe {
+            Recipe::Recommended => Dataset::Val,
+            Recipe::Paper => Dataset::Train,
+        }),
+        /// How far constraints may be violated.
+        pub epsilon: Epsilon = with(Epsilon::Least).check(|epsilon| epsilon.check()),
+        /// Safety margin of each constraint: so many standard errors (`1`), enough for all constraints to hold with a
+        /// confidence (`95%`), or `none`.
+        pub margin: Margin = by(|recipe| match recipe {
+            Recipe::Recommended => Margin::Errors(1.0),
+            Recipe::Paper => Margin::None,
+        })
+        .check(|margin| margin.check())
+        .flag("margin")
+        .only("algorithm", &["practical", "lagrangian", "baseline", "discrete", "continuous"]),
+    }
 }
 
-/// By how much a mixture is to meet its constraints on the rows they are enforced on, so that it does on others.
-///
-/// The margin of each constraint is of the mixture, and not of each model: what rows of a mixture say together is
-/// surer than what those of one of its models do.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Margin {
-    /// None.
-    #[default]
-    None,
-    /// So many standard errors of each constraint.
-    Errors(f64),
-    /// As many as make it so likely that all constraints hold on new rows.
-    Confidence(f64),
+declare! {
+    /// By how much a mixture is to meet its constraints on the rows they are enforced on, so that it does on others.
+    ///
+    /// The margin of each constraint is of the mixture, and not of each model: what rows of a mixture say together is
+    /// surer than what those of one of its models do.
+    #[derive(Copy)]
+    pub enum Margin (default Margin::None) (short "standard errors (1), a confidence (95%), or none" full) {
+        /// No margin.
+        None = "none",
+        /// So many standard errors of each constraint.
+        Errors(f64) = "errors",
+        /// Enough standard errors for all constraints to hold on new rows with this probability.
+        Confidence(f64) = "confidence",
+    }
+}
+
+/// A margin in full: `1` is standard errors, `95%` a confidence.
+fn full(given: &Value, at: &Place) -> Result<Option<Value>, Wrong> {
+    let text = match given {
+        Value::Number(errors) => return Ok(Some(json!({ "errors": errors }))),
+        Value::String(text) if !["none", "errors", "confidence"].contains(&text.as_str()) => text,
+        _ => return Ok(None),
+    };
+    let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match percent.filter(|percent| percent.is_finite()) {
+        Some(percent) => Ok(Some(json!({ "confidence": percent / 100.0 }))),
+        None => Err(Wrong::value(
+            at,
+            format!("`{text}` is neither standard errors (1) nor a confidence (95%), nor `none`"),
+        )),
+    }
 }
 
 impl Margin {
-    pub(crate) fn check(self) -> Result<()> {
-        let wrong = |message: String, help: &str| {
-            Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()))
-        };
+    pub(crate) fn check(self) -> Result<(), Fault> {
+        let wrong = |message: String, help: &str| Err(Fault::new(message, help));
         match self {
             Margin::Errors(errors) if !(0.0..=10.0).contains(&errors) => {
-                let help = "give a number from 0 to 10; a confidence is { confidence = 0.95 }";
+                let help = "give a number from 0 to 10; a confidence is written with its sign, 95%";
                 wrong(format!("a margin of {errors} standard errors"), help)
             }
             Margin::Confidence(level) if !(0.5..1.0).contains(&level) => {
@@ -87,18 +109,6 @@ impl Margin {
             Margin::Errors(0.0) => None,
             Margin::Errors(errors) => Some(2.0 * crate::evaluate::normal_tail(errors)),
             Margin::Confidence(level) => Some(2.0 * (1.0 - level) / constraints.max(1) as f64),
-        }
-    }
-}
-
-impl Default for ShrinkSpec {
-    /// As in the paper's experiments: the 0/1 objective on train, the least ε.
-    fn default() -> Self {
-        ShrinkSpec {
-            objective: Side::Exact,
-            on: Dataset::Train,
-            epsilon: Epsilon::Least,
-            margin: Margin::None,
         }
     }
 }

@@ -12,30 +12,31 @@
 //! p_t: it has as many rows.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::settings::{Fault, declare};
 use crate::{Error, ErrorKind, Result};
 
-/// How far constraints may be violated.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Epsilon {
-    /// As little as any mixture violates them: the paper's choice.
-    #[default]
-    Least,
-    /// As much as the mixture of the theorems does, if more: then neither gets worse by shrinking.
-    Mixture,
-    /// So much, or where that cannot be had as little as can.
-    AtMost(f64),
+declare! {
+    /// How far constraints may be violated.
+    #[derive(Copy)]
+    pub enum Epsilon (default Epsilon::Least) {
+        /// As little as any mixture violates them: the paper's choice.
+        Least = "least",
+        /// As much as the mixture of the theorems does, if more: then neither gets worse by shrinking.
+        Mixture = "mixture",
+        /// So much, or where that is infeasible as little as possible.
+        AtMost(f64) = "at_most",
+    }
 }
 
 impl Epsilon {
     /// Refuses an allowance that is none.
-    pub(crate) fn check(self) -> Result<()> {
+    pub(crate) fn check(self) -> Result<(), Fault> {
         match self {
             Epsilon::AtMost(allowed) if !(allowed >= 0.0 && allowed.is_finite()) => {
-                let message = format!("constraints cannot be allowed to be violated by {allowed}");
-                Err(Error::new(ErrorKind::Settings, message).help(
+                Err(Fault::new(
+                    format!("constraints cannot be allowed to be violated by {allowed}"),
                     "give a number from 0 up; to ask for a margin, tighten the constraint itself",
                 ))
             }

@@ -26,132 +26,123 @@ mod fit;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use encoder::{Encoder, Input};
 pub use features::{Codes, Features};
 
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
+use crate::settings::{self, Fault, declare};
 
-/// How columns become features.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct EncoderSpec {
-    /// Columns that are not features; they remain visible to predicates.
-    pub ignore: Vec<String>,
-    /// The coding of number columns that [`EncoderSpec::columns`] does not name.
-    pub numbers: Coding,
-    /// The codings of single columns; a column with several gives the features of each.
-    pub columns: BTreeMap<String, Vec<Coding>>,
-    /// At most so many values of a category have a code of their own; the rest are pooled.
-    pub max_values: usize,
-    /// A value in fewer training rows than this is pooled.
-    pub min_count: usize,
+declare! {
+    /// How columns become features.
+    #[derive()]
+    pub struct EncoderSpec {
+        /// Column that is not a feature; constraints may still use it.
+        pub ignore: Vec<String> = with(Vec::new()).flag("ignore").adds(),
+        /// How number columns become features that `columns` does not name.
+        pub numbers: Coding = with(Coding::Standardise),
+        /// How single columns become features; a column with several codings gives the features of each.
+        pub columns: BTreeMap<String, Vec<Coding>> = with(BTreeMap::new()).check(coded),
+        /// Most values of a category that have a code of their own; the others are pooled.
+        pub max_values: usize = with(1000),
+        // A value seen once says nothing that carries over, but all such values together teach the pooled code what an
+        // unseen value is like.
+        /// A value in fewer training rows than this is pooled.
+        pub min_count: usize = with(2),
+    }
 }
 
-impl Default for EncoderSpec {
-    fn default() -> Self {
-        EncoderSpec {
-            ignore: Vec::new(),
-            numbers: Coding::Standardise,
-            columns: BTreeMap::new(),
-            max_values: 1000,
-            // A value seen once says nothing that carries over, but all such values together teach
-            // the pooled code what an unseen value is like.
-            min_count: 2,
-        }
+/// Refuses columns that are named without a coding.
+fn coded(columns: &BTreeMap<String, Vec<Coding>>) -> Result<(), Fault> {
+    match columns.iter().find(|(_, codings)| codings.is_empty()) {
+        Some((column, _)) => Err(Fault::new(
+            format!("column `{column}` is given no coding"),
+            "to leave it out, add it to `ignore`",
+        )),
+        None => Ok(()),
     }
 }
 
 impl EncoderSpec {
     /// Refuses codings that no column could have.
     pub(crate) fn check(&self) -> Result<()> {
-        let check = |coding: &Coding| match coding {
-            Coding::Buckets { cuts, .. } => cuts.check(),
-            _ => Ok(()),
-        };
-        check(&self.numbers)?;
-        for (column, codings) in &self.columns {
-            if codings.is_empty() {
-                let message = format!("column `{column}` is given no coding");
-                return Err(settings(message).help("to leave it out, ignore it"));
-            }
-            let checked = codings.iter().try_for_each(check);
-            checked.map_err(|error| error.at(format!("column `{column}`")))?;
-        }
-        Ok(())
+        settings::check(self)
     }
 }
 
-/// How one column becomes features.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Coding {
-    /// A number less its training mean, divided by its training standard deviation.
-    Standardise,
-    /// A number as it is.
-    AsIs,
-    /// Which bucket a number falls into.
-    Buckets {
-        /// Where one bucket ends and the next begins.
-        cuts: Cuts,
-        /// Whether features tell the bucket or each step up to it.
-        #[serde(default)]
-        steps: Steps,
-    },
-    /// Which value it is; a number counts as its text.
-    Values,
+declare! {
+    /// How one column becomes features.
+    #[derive()]
+    pub enum Coding {
+        /// A number less its training mean, divided by its training standard deviation.
+        Standardise = "standardise",
+        /// A number as it is.
+        AsIs = "as_is",
+        /// Which bucket a number falls into.
+        Buckets {
+            /// Where one bucket ends and the next begins.
+            cuts: Cuts = needed().check(Cuts::check),
+            /// Whether features tell the bucket or each step up to it.
+            steps: Steps = with(Steps::Single),
+        } = "buckets",
+        /// Which value it is; a number counts as its text.
+        Values = "values",
+    }
 }
 
-/// Where buckets end: x is in the first bucket whose cut point is at least x.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cuts {
-    /// At these points.
-    Points(Vec<f64>),
-    /// At the quantiles of these levels of the training rows.
-    Levels(Vec<f64>),
-    /// At the quantiles that make so many buckets of about equally many training rows.
-    Quantiles(usize),
+declare! {
+    /// Where buckets end: x is in the first bucket whose cut point is at least x.
+    #[derive()]
+    pub enum Cuts {
+        /// At these points.
+        Points(Vec<f64>) = "points",
+        /// At the quantiles of these levels of the training rows.
+        Levels(Vec<f64>) = "levels",
+        /// At the quantiles that make so many buckets of about equally many training rows.
+        Quantiles(usize) = "quantiles",
+    }
 }
 
 impl Cuts {
-    fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<(), Fault> {
         match self {
             Cuts::Points(points)
                 if points.is_empty()
                     || !points.iter().all(|point| point.is_finite())
                     || !points.is_sorted_by(|a, b| a < b) =>
             {
-                Err(settings(format!("the cut points {points:?} must be ascending numbers")))
+                Err(Fault::new(
+                    format!("the cut points {points:?} must be ascending numbers"),
+                    "list numbers, each greater than the one before",
+                ))
             }
             Cuts::Levels(levels)
                 if levels.is_empty() || !levels.iter().all(|level| (0.0..=1.0).contains(level)) =>
             {
-                Err(settings(format!("the quantile levels {levels:?} must lie between 0 and 1")))
+                Err(Fault::new(
+                    format!("the quantile levels {levels:?} must lie between 0 and 1"),
+                    "0.5 is the median",
+                ))
             }
-            Cuts::Quantiles(buckets @ ..2) => {
-                Err(settings(format!("{buckets} buckets tell nothing apart"))
-                    .help("ask for 2 or more"))
-            }
+            Cuts::Quantiles(buckets @ ..2) => Err(Fault::new(
+                format!("{buckets} buckets tell nothing apart"),
+                "ask for 2 or more",
+            )),
             _ => Ok(()),
         }
     }
 }
 
-fn settings(message: String) -> Error {
-    Error::new(ErrorKind::Settings, message)
-}
-
-/// What the features of a bucketed number tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Steps {
-    /// The bucket: exactly one of the features is on.
-    #[default]
-    Single,
-    /// The steps: one feature for each cut point, on if x is above it.
-    Cumulative,
+declare! {
+    /// What the features of a bucketed number tell.
+    #[derive(Copy, Eq)]
+    pub enum Steps (default Steps::Single) {
+        /// The bucket: exactly one of the features is on.
+        Single = "single",
+        /// The steps: one feature for each cut point, on if x is above it.
+        Cumulative = "cumulative",
+    }
 }
 
 /// Something that fitting an encoder found worth telling the user.

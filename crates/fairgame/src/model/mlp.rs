@@ -59,7 +59,7 @@ impl TryFrom<Sizes> for Mlp {
 }
 
 /// More units than this are surely a mistake.
-const MOST_UNITS: usize = 1 << 16;
+pub(super) const MOST_UNITS: usize = 1 << 16;
 
 pub(super) fn check_units(units: usize) -> Result<()> {
     if (1..=MOST_UNITS).contains(&units) {

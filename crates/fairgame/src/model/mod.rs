@@ -26,6 +26,7 @@ pub use region::Region;
 pub use rows::{Rows, Tape};
 
 use crate::encode::{Encoder, Features};
+use crate::settings::declare;
 use crate::{Error, ErrorKind, Result};
 
 /// A parameterised function from rows to scores.
@@ -93,37 +94,23 @@ pub trait Model: Scorer {
     }
 }
 
-/// Which model, before it has met any data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ModelSpec {
-    /// A weighted sum.
-    Linear,
-    /// One hidden layer of rectified linear units.
-    Mlp {
-        /// How many units.
-        #[serde(default = "units")]
-        units: usize,
-    },
-    /// An ensemble of calibrated lattices.
-    Lattice(LatticeSpec),
-}
-
-/// As in the paper's experiments.
-fn units() -> usize {
-    50
+declare! {
+    /// Which model, before it has met any data.
+    #[derive()]
+    pub enum ModelSpec {
+        /// A weighted sum of the features.
+        Linear = "linear",
+        /// A neural network with one hidden layer of rectified linear units.
+        Mlp {
+            /// Hidden units of the neural network.
+            units: usize = with(50).between(1.0, mlp::MOST_UNITS as f64).flag("units"),
+        } = "mlp",
+        /// An ensemble of calibrated lattices.
+        Lattice(LatticeSpec) = "lattice",
+    }
 }
 
 impl ModelSpec {
-    /// Refuses what no features could be given to.
-    pub(crate) fn check(&self) -> Result<()> {
-        match self {
-            ModelSpec::Linear => Ok(()),
-            ModelSpec::Mlp { units } => mlp::check_units(*units),
-            ModelSpec::Lattice(spec) => spec.check(),
-        }
-    }
-
     /// The model for features of this encoder; the training rows give a lattice its keypoints.
     pub fn build(&self, encoder: &Encoder, train: &Features) -> Result<AnyModel> {
         match self {

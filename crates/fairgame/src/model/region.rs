@@ -4,19 +4,20 @@
 //! that are μ-strongly convex in θ. A ball of radius R gives the one, and (μ/2)·‖θ‖² added to the loss
 //! the other.
 
-use serde::{Deserialize, Serialize};
-
 use super::Differentiable;
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
+use crate::settings::{self, declare};
 
-/// A ball around 0 and a pull towards it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Region {
-    /// R: ‖θ‖₂ is at most this.
-    pub radius: Option<f64>,
-    /// μ: (μ/2)·‖θ‖² is added to the loss.
-    pub convexity: f64,
+declare! {
+    /// A ball around 0 and a pull towards it.
+    #[derive(Copy)]
+    pub struct Region {
+        /// Radius R of the ball that holds the parameters: ‖θ‖₂ ≤ R.
+        pub radius: Option<f64> =
+            with(None).above(0.0).unset("none", "parameters of any size").flag("radius"),
+        /// Strength μ of the L2 regularisation: (μ/2)·‖θ‖² is added to the loss.
+        pub convexity: f64 = with(0.0).at_least(0.0).flag("convexity"),
+    }
 }
 
 impl Region {
@@ -37,15 +38,7 @@ impl Region {
 
     /// Refuses a radius or a convexity that is none.
     pub fn check(&self) -> Result<()> {
-        let sound = |number: f64| number.is_finite() && number >= 0.0;
-        if sound(self.convexity) && self.radius.is_none_or(|radius| sound(radius) && radius > 0.0) {
-            return Ok(());
-        }
-        let radius = self.radius.map_or("none".to_owned(), |radius| radius.to_string());
-        let message =
-            format!("a radius of {radius} and a convexity of {} cannot be", self.convexity);
-        Err(Error::new(ErrorKind::Settings, message)
-            .help("give a radius above 0, or none, and a convexity of 0 or more"))
+        settings::check(self)
     }
 
     /// Moves θ into the ball.

@@ -22,45 +22,26 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::covering::Centre;
 use super::{Covering, Learner, ModelPlayer};
+use crate::Result;
 use crate::archive::{Arrays, Numbers};
 use crate::model::Scorer;
 use crate::optimize::{Memory, Optimizer};
 use crate::rate::{LossValues, Multipliers, Side};
 use crate::sample::{Batch, Hypothesis, Work};
-use crate::{Error, ErrorKind, Result};
+use crate::settings::declare;
 
-/// How well an oracle answers.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct OracleSpec {
-    /// ρ: an answer is to be at most this far above the best, where that can be told.
-    pub rho: f64,
-    /// At most so many steps for each answer; so many, where no ρ can be told.
-    pub steps: u64,
-    /// How steps are taken where no ρ can be told.
-    pub optimizer: Optimizer,
-}
-
-impl Default for OracleSpec {
-    /// ρ = 0.01, at most 20,000 steps, Adam with a step of 0.01 where none can be told.
-    fn default() -> Self {
-        OracleSpec { rho: 0.01, steps: 20_000, optimizer: Optimizer::adam(0.01) }
-    }
-}
-
-impl OracleSpec {
-    /// Refuses settings that give no answer.
-    pub fn check(&self) -> Result<()> {
-        self.optimizer.check()?;
-        if self.rho > 0.0 && self.rho.is_finite() && self.steps > 0 {
-            return Ok(());
-        }
-        let message = format!("an oracle with rho {} and {} steps", self.rho, self.steps);
-        Err(Error::new(ErrorKind::Settings, message).help("both are to be above 0"))
+declare! {
+    /// How well an oracle answers.
+    #[derive(Copy)]
+    pub struct OracleSpec {
+        /// Largest suboptimality ρ of an answer, for models whose loss is convex.
+        pub rho: f64 = with(0.01).above(0.0),
+        /// Most steps of an answer; for models whose loss is not convex, exactly as many.
+        pub steps: u64 = with(20_000).above(0.0),
+        /// Optimizer of models whose loss is not convex.
+        pub optimizer: Optimizer = with(Optimizer::adam(0.01)).no_flags(),
     }
 }
 

@@ -21,34 +21,27 @@
 //! [`LARGE`] on, the last turn's λ is first tried as a start: M moves little in a turn, so that λ ← Mλ,
 //! at (m+1)² each time, mostly ends after a few times where rounding moves it no more.
 
-use serde::{Deserialize, Serialize};
-
 use super::ConstraintPlayer;
 use crate::Result;
 use crate::archive::{Arrays, Numbers};
 use crate::optimize::{Memory, Optimizer};
 use crate::rate::Multipliers;
+use crate::settings::{self, declare};
 
 /// The size of M from which on the last fixed point is tried first.
 const LARGE: usize = 64;
 
-/// How the player starts and learns.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SwapRegretSpec {
-    /// How log M moves: plain steps are the pseudocode's multiplicative updates of M.
-    pub optimizer: Optimizer,
-    /// Where M starts.
-    pub start: Start,
-    /// Entries of M are at least this over m + 1.
-    pub floor: f64,
-}
-
-impl Default for SwapRegretSpec {
-    /// Adam with a step of 0.001 and a uniform start, as in the paper's experiments, which say nothing
-    /// of a floor; with one of 0.001 their tables come out as printed.
-    fn default() -> Self {
-        SwapRegretSpec { optimizer: Optimizer::default(), start: Start::Uniform, floor: 1e-3 }
+declare! {
+    /// How the player starts and learns: as in the paper's experiments, which do not state a floor; their tables come
+    /// out as printed with one of 0.001.
+    #[derive(Copy)]
+    pub struct SwapRegretSpec {
+        /// Optimizer of log M; plain steps are the multiplicative updates of the pseudocode.
+        pub optimizer: Optimizer = with(Optimizer::default()).flag("optimizer"),
+        /// Where M starts.
+        pub start: Start = with(Start::Uniform),
+        /// Smallest entry of M, times m + 1.
+        pub floor: f64 = with(1e-3).below(0.0, 1.0),
     }
 }
 
@@ -60,24 +53,19 @@ impl SwapRegretSpec {
 
     /// Refuses settings that no game can be played with.
     pub fn check(&self) -> Result<()> {
-        self.optimizer.check()?;
-        if (0.0..1.0).contains(&self.floor) {
-            return Ok(());
-        }
-        let message = format!("a floor of {} under the constraint player's matrix", self.floor);
-        Err(crate::Error::new(crate::ErrorKind::Settings, message)
-            .help("give a number from 0 to below 1"))
+        settings::check(self)
     }
 }
 
-/// Where M starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Start {
-    /// Every entry is 1/(m + 1).
-    Uniform,
-    /// The objective's row is near 1, so that training begins unconstrained.
-    Objective,
+declare! {
+    /// Where M starts.
+    #[derive(Copy, Eq)]
+    pub enum Start {
+        /// Every entry is 1/(m + 1).
+        Uniform = "uniform",
+        /// The objective's row is near 1, so that training begins unconstrained.
+        Objective = "objective",
+    }
 }
 
 /// Multiplicative weights on a left-stochastic matrix.

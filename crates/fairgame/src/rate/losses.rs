@@ -3,10 +3,9 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
-
 use super::set::Set;
 use super::tally::{Count, Push, Tally};
+use crate::settings::declare;
 use crate::wide::prefetch;
 
 /// The objective and the constraints of a problem on one table: what they are as a function of a
@@ -178,15 +177,15 @@ impl Term {
     }
 }
 
-/// The loss itself or its upper bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// The indicators: what is promised.
-    #[default]
-    Exact,
-    /// The surrogate in their place: what has slopes.
-    Proxy,
+declare! {
+    /// The loss itself or its upper bound.
+    #[derive(Copy, Eq)]
+    pub enum Side (default Side::Exact) {
+        /// The indicators: what is promised.
+        Exact = "exact",
+        /// The surrogate in their place: what has slopes.
+        Proxy = "proxy",
+    }
 }
 
 /// A tally summed over each event.

@@ -15,12 +15,12 @@
 use std::collections::BTreeMap;
 
 use crate::Result;
-use crate::table::{Comparison, Kind, MISSING, Predicate, Table, Value, Values, mismatch};
+use crate::table::{Column, Comparison, Kind, MISSING, Predicate, Table, Value, Values, mismatch};
 
 /// What predicates compare one column with.
 #[derive(Debug, Clone)]
 pub(super) struct Marks {
-    pub(super) column: String,
+    column: String,
     /// One of the values asked for, for messages.
     example: Value,
     cuts: Cuts,
@@ -101,6 +101,15 @@ impl Marks {
         }
     }
 
+    /// The column of a table, if it is there and of the kind that it is compared with.
+    pub(super) fn column<'a>(&self, table: &'a Table) -> Result<&'a Column> {
+        let column = table.column(&self.column)?;
+        if column.values.kind() == self.example.kind() {
+            return Ok(column);
+        }
+        Err(mismatch(column, &self.example))
+    }
+
     /// Hands the code of each row of a table to `take`, in order, with what `take` made of it before.
     pub(super) fn each_code(
         &self,
@@ -108,7 +117,7 @@ impl Marks {
         rows: &mut [u32],
         mut take: impl FnMut(u32, u32) -> u32,
     ) -> Result<()> {
-        let column = table.column(&self.column)?;
+        let column = self.column(table)?;
         match (&column.values, &self.cuts) {
             (Values::Number(numbers), Cuts::Numbers(cuts)) => {
                 for (row, number) in rows.iter_mut().zip(numbers) {

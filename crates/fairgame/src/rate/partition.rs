@@ -82,8 +82,11 @@ impl PartitionBuilder {
     /// [`PartitionBuilder::finish`] says which cell each of them is in.
     ///
     /// # Errors
-    /// If a column of a predicate is absent or of another kind.
+    /// If a column of a predicate is absent or of another kind. Then nothing is added.
     pub fn add(&mut self, table: &Table) -> Result<Vec<u32>> {
+        for marks in self.marks.iter() {
+            marks.column(table)?;
+        }
         let mut classes = vec![0; table.rows()];
         for (marks, level) in self.marks.iter().zip(self.trie.levels_mut()) {
             marks.each_code(table, &mut classes, |class, code| level.number((class, code)))?;

@@ -1,37 +1,37 @@
 //! Functions that stand in for the step 1{f > 0} where a slope is needed.
 
-use serde::{Deserialize, Serialize};
+use crate::settings::declare;
 
-/// A function h of a score that stands in for 1{f > 0}.
-///
-/// | | h(f) | upper bound | convex |
-/// |---|---|---|---|
-/// | hinge | max(0, 1 + f) | yes | yes |
-/// | logistic | log₂(1 + eᶠ) | yes | yes |
-/// | sigmoid | 1 / (1 + e⁻ᶠ) | no: ½ at 0 | no |
-/// | ramp | min(1, max(0, 1 + f)) | yes | no |
-///
-/// "Upper bound" means h(f) ≥ 1{f > 0} for every f, and h(−f) ≥ 1{f ≤ 0}; then every proxy loss is at
-/// least its exact loss. The paper's experiments use the hinge.
-///
-/// ```
-/// use fairgame::rate::Surrogate;
-/// assert_eq!(Surrogate::Hinge.value(0.5), 1.5);
-/// assert_eq!(Surrogate::Ramp.value(0.5), 1.0);
-/// assert_eq!(Surrogate::Sigmoid.value(0.0), 0.5);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Surrogate {
-    /// max(0, 1 + f).
-    #[default]
-    Hinge,
-    /// log₂(1 + eᶠ).
-    Logistic,
-    /// 1 / (1 + e⁻ᶠ).
-    Sigmoid,
-    /// min(1, max(0, 1 + f)).
-    Ramp,
+declare! {
+    /// A function h of a score that stands in for 1{f > 0}.
+    ///
+    /// | | h(f) | upper bound | convex |
+    /// |---|---|---|---|
+    /// | hinge | max(0, 1 + f) | yes | yes |
+    /// | logistic | log₂(1 + eᶠ) | yes | yes |
+    /// | sigmoid | 1 / (1 + e⁻ᶠ) | no: ½ at 0 | no |
+    /// | ramp | min(1, max(0, 1 + f)) | yes | no |
+    ///
+    /// "Upper bound" means h(f) ≥ 1{f > 0} for every f, and h(−f) ≥ 1{f ≤ 0}; then every proxy loss is at
+    /// least its exact loss. The paper's experiments use the hinge.
+    ///
+    /// ```
+    /// use fairgame::rate::Surrogate;
+    /// assert_eq!(Surrogate::Hinge.value(0.5), 1.5);
+    /// assert_eq!(Surrogate::Ramp.value(0.5), 1.0);
+    /// assert_eq!(Surrogate::Sigmoid.value(0.0), 0.5);
+    /// ```
+    #[derive(Copy, Eq)]
+    pub enum Surrogate (default Surrogate::Hinge) {
+        /// max(0, 1 + f).
+        Hinge = "hinge",
+        /// log₂(1 + eᶠ).
+        Logistic = "logistic",
+        /// 1/(1 + e⁻ᶠ): no upper bound.
+        Sigmoid = "sigmoid",
+        /// min(1, max(0, 1 + f)): not convex.
+        Ramp = "ramp",
+    }
 }
 
 impl Surrogate {

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::settings::{Declared, Place, Schema, Wrong, declare};
 
 /// Which texts and numbers stand for a missing value.
 ///
@@ -16,29 +18,40 @@ use serde::{Deserialize, Serialize};
 /// assert!(missing.is_text(b"NaN") && missing.is_text(b"-999") && missing.is_number(-999.0));
 /// assert!(!Missing::only(["-999"]).is_text(b"NA"));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Markers", into = "Markers")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Missing {
     standard: bool,
     texts: Vec<String>,
     numbers: Vec<f64>,
 }
 
-/// [`Missing`] in a file of settings.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Markers {
-    /// Whether the standard markers are.
-    #[serde(default = "yes")]
-    standard: bool,
-    /// Others.
-    #[serde(default)]
-    also: Vec<String>,
+declare! {
+    /// [`Missing`] in a file of settings.
+    #[derive()]
+    struct Markers {
+        /// Whether `?`, `NA`, `N/A`, `null` and `nan` stand for a missing value; an empty field always does.
+        pub standard: bool = with(true),
+        /// Further texts that stand for a missing value.
+        pub also: Vec<String> = with(Vec::new()),
+    }
 }
 
-fn yes() -> bool {
-    true
+impl Declared for Missing {
+    fn schema() -> Schema {
+        Markers::schema()
+    }
+
+    fn read(given: &Value, at: &Place, base: Option<&Self>) -> Result<Self, Wrong> {
+        let base = base.cloned().map(Markers::from);
+        Markers::read(given, at, base.as_ref()).map(Missing::from)
+    }
+
+    fn write(&self) -> Value {
+        Markers::from(self.clone()).write()
+    }
 }
+
+declare! { @serde Missing }
 
 impl From<Markers> for Missing {
     fn from(Markers { standard, also }: Markers) -> Self {

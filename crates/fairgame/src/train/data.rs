@@ -2,50 +2,39 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Shape, Spec};
 use crate::encode::Encoder;
 use crate::rate::{Bound, Weighted};
+use crate::settings::declare;
 use crate::table::{Table, Values, split};
 use crate::{Error, ErrorKind, Result};
 
-/// How many datasets the players have, and where the second comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Datasets {
-    /// One, for both players.
-    One,
-    /// Two: the constraint player has this share of the training rows.
-    Two {
-        /// Between 0 and 1.
-        #[serde(default = "half")]
-        val_fraction: f64,
-    },
-    /// Cross-fitting: the rows are cut into folds, and one game is played for each. In it the fold is the
-    /// constraint player's, and the other rows are the model player's.
-    Cross {
-        /// How many folds.
-        #[serde(default = "five")]
-        folds: usize,
-        /// How often all of it is done, with rows cut anew.
-        #[serde(default = "once")]
-        repeats: usize,
-    },
-    /// Two: the constraint player's rows are given beside the training rows.
-    Given,
-}
-
-fn five() -> usize {
-    5
-}
-
-fn once() -> usize {
-    1
-}
-
-fn half() -> f64 {
-    0.5
+declare! {
+    /// How many datasets the players have, and where the second comes from.
+    #[derive(Copy)]
+    pub enum Datasets {
+        /// Enforce constraints on the rows that the model is trained on.
+        One = "one" flag "one-dataset",
+        /// Hold a share of the rows out, and enforce constraints on it.
+        Two {
+            /// Share of the rows that constraints are enforced on; the rest is trained on.
+            val_fraction: f64 = with(0.5).share().flag("val-fraction").chooses(),
+        } = "two",
+        /// Cross-fitting: the rows are cut into folds; in each of as many games, constraints are enforced on one fold and
+        /// the model is trained on the others.
+        Cross {
+            /// Number of cross-fitting folds.
+            folds: usize = with(5)
+                .between(2.0, 100.0)
+                .flag("folds")
+                .chooses()
+                .only("algorithm", &["practical", "lagrangian"]),
+            /// How often the rows are cut into folds anew and all games are played again.
+            repeats: usize = with(1).between(1.0, 100.0),
+        } = "cross",
+        /// Enforce constraints on validation rows that are given beside the training rows.
+        Given = "given",
+    }
 }
 
 /// Rows, and where they are from.
@@ -73,10 +62,12 @@ impl<'a> Sheet<'a> {
     /// Some of the rows.
     fn take(&self, rows: &[usize]) -> Sheet<'static> {
         let weights = self.weights.as_ref();
+        // A part of a part is a part.
+        let whole = self.source.strip_prefix("a part of ").unwrap_or(&self.source);
         Sheet {
             table: Cow::Owned(self.table.take(rows)),
             weights: weights.map(|all| rows.iter().map(|&row| all[row]).collect()),
-            source: format!("a part of {}", self.source),
+            source: format!("a part of {whole}"),
         }
     }
 

@@ -8,24 +8,20 @@
 mod data;
 mod games;
 mod mixture;
-mod named;
 mod outcome;
 mod plan;
-mod recipe;
 mod record;
-mod settings;
 mod spec;
 mod training;
 mod warning;
 mod watch;
 
+pub use crate::settings::Recipe;
 pub use data::{Data, Datasets, Sheet, weight_column};
 pub use games::{GameSummary, Played, weight_of_steps};
 pub use outcome::{CONFIDENCE, Outcome, Trained};
 pub use plan::{Checkpoints, Plan, Shape};
-pub use recipe::Recipe;
 pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
-pub use settings::explained;
 pub use spec::Spec;
 pub use training::{Notice, Training};
 pub use warning::Warning;

@@ -1,8 +1,10 @@
-//! Settings of a training, as they are asked for.
+//! The settings of a training.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
-use super::{Datasets, Recipe, recipe};
+use super::Datasets;
 use crate::algorithm::Algorithm;
 use crate::classifier::{Selection, ShrinkSpec};
 use crate::encode::EncoderSpec;
@@ -10,66 +12,127 @@ use crate::game::Keep;
 use crate::model::{ModelSpec, Region};
 use crate::observe::Patience;
 use crate::rate::{Problem, Surrogate};
+use crate::settings::{self, Declared, Fault, Place, Recipe, Wrong, declare};
 use crate::table::Missing;
 use crate::{Error, ErrorKind, Result};
 
-/// All that a training depends on but the data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "recipe::Given")]
-pub struct Spec {
-    /// The condition that makes a row positive.
-    pub label: String,
-    /// What to minimise.
-    pub objective: String,
-    /// What is to hold.
-    pub constraints: Vec<String>,
-    /// Whether groups of an `each` that have no rows are left out rather than refused.
-    pub skip_empty_groups: bool,
-    /// The column that says how much each row counts; 1 each without.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weight: Option<String>,
-    /// What stands for a missing value in the files that rows are read from, to learn from and to be decided.
-    pub missing: Missing,
-    /// What stands where the settings below are not given.
-    pub recipe: Recipe,
-    /// One dataset for both players, two, or every row as both in turn.
-    pub datasets: Datasets,
-    /// The share of the rows that is kept to test on.
-    pub test_fraction: f64,
-    /// How columns become features; the label's and the weight's never do.
-    pub encoder: EncoderSpec,
-    /// The family of models.
-    pub model: ModelSpec,
-    /// What stands in for decisions where slopes are needed.
-    pub surrogate: Surrogate,
-    /// Where parameters may be, and how they are held back.
-    pub region: Region,
-    /// How the game is played.
-    pub algorithm: Algorithm,
-    /// With cross-fitting, how many times as long as set the model's steps may be: every fold is played with each of
-    /// these, and the mixture chosen among all.
-    pub steps: Vec<f64>,
-    /// Which turns' models are kept.
-    pub keep: Keep,
-    /// Whether to stop once models get no better, and when.
-    #[serde(serialize_with = "recipe::never")]
-    pub early_stop: Option<Patience>,
-    /// How the classifier is made of them; without constraints to shrink under, the last is taken.
-    pub selection: Selection,
-    /// Draws the start, the minibatches and the decisions.
-    pub seed: u64,
+declare! {
+    /// All that a training depends on but the data.
+    ///
+    /// As JSON or TOML, what is left out is as the [`Recipe`] has it:
+    ///
+    /// ```
+    /// use fairgame::train::Spec;
+    /// let spec = Spec::from_json(r#"{"label": "hired", "model": {"mlp": {"units": 9}}, "keep": 40}"#)?;
+    /// assert_eq!(spec, Spec { keep: fairgame::game::Keep::Spaced(40), ..spec.clone() });
+    /// # Ok::<(), fairgame::Error>(())
+    /// ```
+    #[derive()]
+    whole pub struct Spec {
+        /// Condition that makes a row positive: 'income == ">50K"'.
+        pub label: String = with(String::new()).flag("label").group("Problem"),
+        /// What to minimise.
+        pub objective: String = with("error()".to_owned()).flag("objective").group("Problem"),
+        /// Constraint that must hold, such as 'positive_rate(each sex) >= 0.8 * positive_rate()'.
+        pub constraints: Vec<String> = with(Vec::new()).flag("constraint").group("Problem"),
+        /// Leave out groups of an `each` that have no rows, rather than refuse them.
+        pub skip_empty_groups: bool = with(false).flag("skip-empty-groups").group("Problem"),
+        /// Column with the weight of each row; 1 each without.
+        pub weight: Option<String> = with(None).flag("weight").group("Features"),
+        /// What stands for a missing value in the files that rows are read from.
+        pub missing: Missing = with(Missing::default()).group("Features"),
+        /// Defaults of all that is not given.
+        pub recipe: Recipe = by(|recipe| recipe).flag("recipe").group("Problem"),
+        /// Which rows the model is trained on, and which rows constraints are enforced on.
+        pub datasets: Datasets = by(|recipe| match recipe {
+            Recipe::Recommended => Datasets::Cross { folds: 5, repeats: 1 },
+            Recipe::Paper => Datasets::Two { val_fraction: 0.5 },
+        })
+        .group("Rows"),
+        /// Share of the rows that is kept to test on.
+        pub test_fraction: f64 = with(0.0).below(0.0, 1.0).flag("test-fraction").group("Rows"),
+        /// How columns become features; the label's and the weight's never do.
+        pub encoder: EncoderSpec = with(EncoderSpec::default()).group("Features"),
+        /// Family of models.
+        pub model: ModelSpec = with(ModelSpec::Linear).flag("model").group("Training"),
+        /// Function that replaces the 0/1 decision where a gradient is needed.
+        pub surrogate: Surrogate = with(Surrogate::Hinge).flag("surrogate").group("Training"),
+        /// Regularisation of the model's parameters.
+        pub region: Region = with(Region::default()).group("Training"),
+        /// Algorithm that trains; discrete, continuous, practical and lagrangian are 1 to 4 of the paper.
+        pub algorithm: Algorithm = with(Algorithm::default()).flag("algorithm").group("Training"),
+        /// Learning-rate multipliers: with cross-fitting, each fold is trained once per multiplier, and the mixture is
+        /// chosen among all models.
+        pub steps: Vec<f64> = with(one_step()).check(|steps| multipliers(steps)).flag("steps").group("Training"),
+        /// How many models are kept, evenly spaced over the turns, or `every`.
+        pub keep: Keep = by(|recipe| match recipe {
+            Recipe::Recommended => Keep::Spaced(250),
+            Recipe::Paper => Keep::default(),
+        })
+        .check(some_kept)
+        .flag("keep")
+        .group("Training"),
+        /// Stop early after so many kept models without an improvement on the rows that constraints are enforced on; 0
+        /// plays every turn.
+        pub early_stop: Option<Patience> = by(|recipe| match recipe {
+            Recipe::Recommended => Some(Patience::of(recipe)),
+            Recipe::Paper => None,
+        })
+        .flag("early-stop")
+        .bare("true")
+        .group("Training"),
+        /// How the classifier is made of the models that were kept.
+        pub selection: Selection = by(|recipe| Selection::Shrink(ShrinkSpec::of(recipe)))
+            .flag("selection")
+            .group("Training"),
+        /// Seed of the splits, the initial parameters, the mini-batches and the decisions.
+        pub seed: u64 = with(0).flag("seed").group("Training"),
+    }
 }
 
-pub(super) fn error_rate() -> String {
-    "error()".to_owned()
-}
-
-pub(super) fn one_step() -> Vec<f64> {
+/// Learning rates as they are set.
+fn one_step() -> Vec<f64> {
     vec![1.0]
 }
 
-pub(super) fn linear() -> ModelSpec {
-    ModelSpec::Linear
+fn multipliers(steps: &[f64]) -> Result<(), Fault> {
+    if let Some(step) = steps.iter().find(|step| !(step.is_finite() && **step > 0.0)) {
+        let message = format!("a learning rate cannot be {step} times as large");
+        return Err(Fault::new(message, "give numbers above 0"));
+    }
+    let mut rest = steps;
+    while let Some((first, after)) = rest.split_first() {
+        if after.contains(first) {
+            return Err(Fault::new(format!("{first} is given twice"), "give each number once"));
+        }
+        rest = after;
+    }
+    match steps.is_empty() {
+        true => Err(Fault::new("no multiplier is given", "give 1 to keep the learning rate")),
+        false => Ok(()),
+    }
+}
+
+fn some_kept(keep: &Keep) -> Result<(), Fault> {
+    match keep {
+        Keep::Spaced(0) => Err(Fault::new(
+            "to keep no model leaves nothing to select from",
+            "give a number above 0, or `every`",
+        )),
+        _ => Ok(()),
+    }
+}
+
+impl Recipe {
+    /// How many datasets there are.
+    pub fn datasets(self) -> Datasets {
+        Spec::of::<&str>(self, "", &[]).datasets
+    }
+
+    /// How the classifier is made.
+    pub fn selection(self) -> Selection {
+        Spec::of::<&str>(self, "", &[]).selection
+    }
 }
 
 impl Spec {
@@ -85,27 +148,58 @@ impl Spec {
 
     /// The same, with every setting as in a recipe.
     pub fn of<S: AsRef<str>>(recipe: Recipe, label: &str, constraints: &[S]) -> Self {
-        Spec {
-            label: label.to_owned(),
-            objective: error_rate(),
-            constraints: constraints.iter().map(|text| text.as_ref().to_owned()).collect(),
-            skip_empty_groups: false,
-            weight: None,
-            missing: Missing::default(),
-            recipe,
-            datasets: recipe.datasets(),
-            test_fraction: 0.0,
-            encoder: EncoderSpec::default(),
-            model: ModelSpec::Linear,
-            surrogate: Surrogate::default(),
-            region: Region::default(),
-            algorithm: Algorithm::default(),
-            steps: one_step(),
-            keep: recipe.keep(),
-            early_stop: recipe.early_stop(),
-            selection: recipe.selection(),
-            seed: 0,
+        match <Spec as Declared>::read(&Value::Null, &Place::root(recipe), None) {
+            Ok(spec) => Spec {
+                label: label.to_owned(),
+                constraints: constraints.iter().map(|text| text.as_ref().to_owned()).collect(),
+                ..spec
+            },
+            Err(wrong) => unreachable!("every setting has a default: {wrong}"),
         }
+    }
+
+    /// The settings of a JSON text, checked.
+    ///
+    /// ```
+    /// use fairgame::train::Spec;
+    /// let spec = Spec::from_json(r#"{"label": "hired", "model": "mlp"}"#)?;
+    /// assert_eq!(spec.label, "hired");
+    /// let error = Spec::from_json(r#"{"label": "hired", "model": "mpl"}"#).unwrap_err();
+    /// assert_eq!(error.to_string(), "there is no model `mpl`\n  help: did you mean `mlp`?");
+    /// # Ok::<(), fairgame::Error>(())
+    /// ```
+    pub fn from_json(text: &str) -> Result<Self> {
+        let given: Value = serde_json::from_str(text).map_err(|error| {
+            Error::new(ErrorKind::Settings, format!("the settings are not JSON: {error}"))
+        })?;
+        let spec = Spec::from_value(&given)?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    /// The settings that are given, with all else as in their recipe; not checked.
+    pub fn from_value(given: &Value) -> Result<Self, Wrong> {
+        let root = Place::root(Recipe::default());
+        let recipe = match given.get("recipe").filter(|recipe| !recipe.is_null()) {
+            Some(recipe) => Recipe::read(recipe, &root.key("recipe"), None)?,
+            None => Recipe::default(),
+        };
+        <Spec as Declared>::read(given, &Place::root(recipe), None)
+    }
+
+    /// These settings with what is given put over them; not checked.
+    ///
+    /// Another variant of a choice takes the place of the one that is there, with its own defaults.
+    ///
+    /// ```
+    /// use fairgame::train::Spec;
+    /// use serde_json::json;
+    /// let spec = Spec::new("hired", &["recall() >= 0.9"]).over(&json!({ "region": { "radius": 2 } }))?;
+    /// assert_eq!((spec.region.radius, spec.region.convexity), (Some(2.0), 0.0));
+    /// # Ok::<(), fairgame::settings::Wrong>(())
+    /// ```
+    pub fn over(&self, given: &Value) -> Result<Self, Wrong> {
+        <Spec as Declared>::read(given, &Place::root(self.recipe), Some(self))
     }
 
     /// Refuses what no training could begin with, whatever the data; gives the problem, as it was read.
@@ -115,84 +209,45 @@ impl Spec {
     /// let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
     /// assert!(spec.check().is_ok());
     /// spec.region.convexity = -1.0;
-    /// assert!(spec.check().is_err());
+    /// let error = spec.check().unwrap_err();
+    /// assert_eq!(error.message(), "region.convexity: -1 is out of range");
     /// ```
     pub fn check(&self) -> Result<Problem> {
-        let wrong = |message: String, help: &str| {
-            Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()))
-        };
-        if self.keep == Keep::Spaced(0) {
-            return wrong("to keep no model leaves nothing to select from".to_owned(), "keep some");
+        self.check_values()?;
+        if self.label.is_empty() {
+            return Err(Error::new(ErrorKind::Settings, "no label says which rows are positive")
+                .help("give the condition as `label`: 'income == \">50K\"'"));
         }
-        if let Some(Patience { kept, least, .. }) = self.early_stop
-            && !(kept > 0 && least >= 0.0 && least.is_finite())
-        {
-            let message = format!("early stopping after {kept} kept models by less than {least}");
-            return wrong(message, "give a number of models above 0, and a least from 0 up");
-        }
-        if let Selection::Shrink(ShrinkSpec { epsilon, margin, .. }) = self.selection {
-            epsilon.check().map_err(|error| error.at("selection.shrink.epsilon"))?;
-            margin.check().map_err(|error| error.at("selection.shrink.margin"))?;
-        }
-        self.check_fractions()?;
-        self.check_steps()?;
-        self.encoder.check().map_err(|error| error.at("encoder"))?;
-        self.model.check().map_err(|error| error.at("model"))?;
         self.algorithm.check(self.region, self.model == ModelSpec::Linear)?;
+        let folds = matches!(self.datasets, Datasets::Cross { .. })
+            && self.cross_fits()
+            && !self.constraints.is_empty();
+        if self.steps != one_step() && !folds {
+            let message =
+                "several learning rates are compared on out-of-fold rows, and there are no folds";
+            return Err(Error::new(ErrorKind::Settings, message)
+                .help("use cross-fitting with `practical` or `lagrangian`, or set the algorithm's own step")
+                .at("steps"));
+        }
         let problem = Problem::parse(&self.label, &self.objective, &self.constraints)?;
         Ok(if self.skip_empty_groups { problem.skip_empty_groups() } else { problem })
     }
 
-    fn check_steps(&self) -> Result<()> {
-        let wrong = |message: String, help: &str| {
-            Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()).at("steps"))
-        };
-        let sound = |step: &f64| step.is_finite() && *step > 0.0;
-        if let Some(step) = self.steps.iter().find(|step| !sound(step)) {
-            return wrong(format!("steps cannot be {step} times as long"), "give numbers above 0");
-        }
-        let again =
-            self.steps.iter().enumerate().find(|(at, step)| self.steps[..*at].contains(step));
-        if let Some((_, step)) = again {
-            return wrong(format!("{step} is given twice"), "give each length of steps once");
-        }
-        match self.steps[..] {
-            [] => wrong("no steps are to be taken".to_owned(), "give 1 for steps as they are set"),
-            [1.0] => Ok(()),
-            _ if !self.cross_fits()
-                || self.constraints.is_empty()
-                || !matches!(self.datasets, Datasets::Cross { .. }) =>
-            {
-                wrong(
-                    "steps are chosen by what rows say that a game does not learn from".to_owned(),
-                    "cross-fit by `practical` or `lagrangian`, or set the algorithm's own step",
-                )
-            }
-            _ => Ok(()),
-        }
+    /// Refuses settings that are out of range, each by itself.
+    fn check_values(&self) -> Result<()> {
+        Declared::verify(self, &Place::root(self.recipe)).map_err(Into::into)
     }
+}
 
-    /// Refuses shares of the rows that are none.
-    fn check_fractions(&self) -> Result<()> {
-        let share = |name: &str, fraction: f64, least: f64| {
-            if fraction >= least && fraction < 1.0 {
-                return Ok(());
-            }
-            Err(Error::new(ErrorKind::Settings, format!("a {name} fraction of {fraction}"))
-                .help("give a number between 0 and 1"))
-        };
-        share("test", self.test_fraction, 0.0)?;
-        match self.datasets {
-            Datasets::One | Datasets::Given => Ok(()),
-            Datasets::Cross { folds, repeats } => {
-                if (2..=100).contains(&folds) && (1..=100).contains(&repeats) {
-                    return Ok(());
-                }
-                let message = format!("cross-fitting with folds = {folds} and repeats = {repeats}");
-                Err(Error::new(ErrorKind::Settings, message)
-                    .help("give 2 to 100 folds, and 1 to 100 repeats"))
-            }
-            Datasets::Two { val_fraction } => share("validation", val_fraction, f64::MIN_POSITIVE),
-        }
+impl Serialize for Spec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        settings::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = Value::deserialize(deserializer)?;
+        Spec::from_value(&given).map_err(D::Error::custom)
     }
 }

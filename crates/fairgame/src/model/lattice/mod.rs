@@ -29,58 +29,44 @@ use super::kernel::{LANES, Path, run, with_codes};
 use super::{Differentiable, Model, Rows, Scorer, Tape, check_params};
 use crate::encode::{Encoder, Features, Input as Encoded};
 use crate::random::Stream;
+use crate::settings::{self, declare};
 use crate::table::{no_such_column, quantile};
 use crate::{Error, ErrorKind, Result};
 
-/// How to make lattices.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LatticeSpec {
-    /// Keypoints of a number's calibrator.
-    pub keypoints: usize,
-    /// Inputs of each lattice, at most 8.
-    pub inputs: usize,
-    /// How many lattices; `None` has each input in about three. Where one lattice can hold all inputs,
-    /// there is one.
-    pub lattices: Option<usize>,
-    /// Number columns in which the score must not fall, or must not rise.
-    pub monotone: BTreeMap<String, Monotone>,
-    /// Draws which inputs meet in a lattice.
-    pub seed: u64,
-}
-
-impl Default for LatticeSpec {
-    fn default() -> Self {
-        LatticeSpec { keypoints: 10, inputs: 4, lattices: None, monotone: BTreeMap::new(), seed: 1 }
+declare! {
+    /// How to make lattices.
+    #[derive()]
+    pub struct LatticeSpec {
+        /// Keypoints of each number's calibrator.
+        pub keypoints: usize = with(10).between(2.0, 1_000.0),
+        /// Inputs of each lattice.
+        pub inputs: usize = with(4).between(1.0, MOST as f64),
+        /// Number of lattices; where one lattice can hold all inputs, there is one.
+        pub lattices: Option<usize> =
+            with(None).between(1.0, 100_000.0).auto("as many as put each input into about three"),
+        /// Number columns in which the score must not fall, or must not rise.
+        pub monotone: BTreeMap<String, Monotone> = with(BTreeMap::new()),
+        /// Seed that draws which inputs share a lattice.
+        pub seed: u64 = with(1),
     }
 }
 
 impl LatticeSpec {
     /// Refuses lattices that cannot be made.
     pub(super) fn check(&self) -> Result<()> {
-        if (1..=MOST).contains(&self.inputs)
-            && (2..=1000).contains(&self.keypoints)
-            && (1..=100_000).contains(&self.lattices.unwrap_or(1))
-        {
-            return Ok(());
-        }
-        let message = format!(
-            "lattices of {} inputs with {} keypoints cannot be made",
-            self.inputs, self.keypoints
-        );
-        Err(Error::new(ErrorKind::Settings, message)
-            .help("ask for 1 to 8 inputs, 2 to 1,000 keypoints, 1 to 100,000 lattices"))
+        settings::check(self)
     }
 }
 
-/// Which way a score may go as a column rises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Monotone {
-    /// Not down.
-    Increasing,
-    /// Not up.
-    Decreasing,
+declare! {
+    /// Which way a score may go as a column rises.
+    #[derive(Copy, Eq)]
+    pub enum Monotone {
+        /// The score does not fall.
+        Increasing = "increasing",
+        /// The score does not rise.
+        Decreasing = "decreasing",
+    }
 }
 
 /// An ensemble of calibrated lattices.
