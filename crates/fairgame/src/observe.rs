@@ -19,19 +19,19 @@ use crate::settings::{Declared, Place, Recipe, Schema, Wrong, declare};
 use crate::{Error, ErrorKind, Result, Threads};
 
 /// Calls a function every so many turns, and after the last; it may stop the game.
-pub struct Every<F> {
+pub struct Periodic<F> {
     turns: u64,
     call: F,
 }
 
-impl<F: FnMut(&Game<'_>) -> ControlFlow<()>> Every<F> {
+impl<F: FnMut(&Game<'_>) -> ControlFlow<()>> Periodic<F> {
     /// Calls `call` every `turns` turns.
     pub fn new(turns: u64, call: F) -> Self {
-        Every { turns: turns.max(1), call }
+        Periodic { turns: turns.max(1), call }
     }
 }
 
-impl<F: FnMut(&Game<'_>) -> ControlFlow<()>> Observer for Every<F> {
+impl<F: FnMut(&Game<'_>) -> ControlFlow<()>> Observer for Periodic<F> {
     fn after_turn(&mut self, game: &Game<'_>) -> Result<ControlFlow<()>> {
         if game.turn().is_multiple_of(self.turns) || game.turn() == game.turns() {
             return Ok((self.call)(game));

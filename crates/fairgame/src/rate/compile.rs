@@ -230,26 +230,28 @@ fn forms(bound: &Bound, regions: &mut Regions<'_>) -> (Vec<Form<usize>>, Emptine
     (forms, emptiness)
 }
 
-/// Weights as multiples of 2⁻²⁴ of a power of two that is at least the largest.
+/// Weights, scaled by a power of two to be at most 1, that add up without rounding in any order.
 ///
-/// Up to 2²⁹ of them add up without rounding, so that sums of weights do not depend on the order of rows. Only
-/// their proportions count. What is above 0 stays so.
+/// They are multiples of 2⁻⁵³ of a power of two that is at least their sum, so that f64 holds every sum of some of them
+/// exactly. What rounding changes is below 10⁻¹⁵ of the sum: of most weights, nothing. Only their proportions count.
 ///
 /// ```
 /// use fairgame::rate::quantised;
 /// assert_eq!(quantised(&[3.0, 1.5, 0.0]), [0.75, 0.375, 0.0]);
+/// // A third is not rounded: its digits are far above the last digit of the sum.
+/// assert_eq!(quantised(&[1.0, 1.0 / 3.0]), [1.0, 1.0 / 3.0]);
 /// ```
 pub fn quantised(weights: &[f32]) -> Vec<f32> {
-    const STEPS: f64 = (1_u32 << 24) as f64;
     let most = f64::from(weights.iter().copied().fold(0.0, f32::max));
     if !(most > 0.0 && most.is_finite()) {
         return weights.to_vec();
     }
-    let unit = 2_f64.powi(most.log2().ceil() as i32);
-    let steps = |weight: f32| (f64::from(weight) / unit * STEPS).round();
-    let least = |weight: f32| if weight > 0.0 { 1.0 } else { 0.0 };
-    let step = |&weight: &f32| (steps(weight).max(least(weight)) / STEPS) as f32;
-    weights.iter().map(step).collect()
+    let above = |number: f64| 2_f64.powi(number.log2().ceil() as i32);
+    let unit = above(most);
+    let total: f64 = weights.iter().map(|&weight| f64::from(weight) / unit).sum();
+    let step = above(total) / (1_u64 << 53) as f64;
+    let rounded = |&weight: &f32| ((f64::from(weight) / unit / step).round() * step) as f32;
+    weights.iter().map(rounded).collect()
 }
 
 /// Checks that there is a weight for each of these rows, which come after `before` others.

@@ -6,9 +6,10 @@
 //!
 //! A row is first a tuple of codes, one for each column that predicates mention (`marks.rs`). Rows with
 //! the same codes are a class; predicates are evaluated once on each class, and classes that meet the same
-//! predicates are one cell. Classes are put in the order of their codes and cells in the order of their
-//! first class, so cells and their numbers do not depend on the order of rows, on how they are cut into
-//! tables, or on the dictionaries of these.
+//! predicates are one cell. Classes are put in the order of their codes, and cells in an order of the
+//! predicates that they meet, so cells and their numbers do not depend on the order of rows, on how they are
+//! cut into tables, or on the dictionaries of these; and of two cells the same one comes first, whatever
+//! other rows there are.
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use super::lookup::Lookup;
 use super::marks::Marks;
 use super::set::Set;
 use super::trie::{NONE, Trie};
+use crate::random::mix;
 use crate::table::{Predicate, Table};
 use crate::{Error, ErrorKind, Result};
 
@@ -127,14 +129,11 @@ impl Partition {
     fn new(predicates: Arc<[Predicate]>, marks: Arc<[Marks]>, trie: Trie) -> Self {
         let lookup = Lookup::new(&marks, &trie);
         let met: Vec<Set> = predicates.iter().map(|predicate| lookup.matching(predicate)).collect();
-        let cell_of = refine(trie.len(), &met);
-        // The first class of a cell stands for it; cells are numbered as these come.
-        let mut cells = 0;
-        let first = |&cell: &u32| {
-            let first = cell == cells;
-            cells += u32::from(first);
-            first
-        };
+        let cell_of = in_order(refine(trie.len(), &met), &met);
+        // The first class of a cell stands for it.
+        let cells = cell_of.iter().max().map_or(0, |&last| last + 1);
+        let mut known = vec![false; cells as usize];
+        let first = |&cell: &u32| !std::mem::replace(&mut known[cell as usize], true);
         let firsts: Vec<bool> = cell_of.iter().map(first).collect();
         let met = met.into_iter().map(|set| {
             let firsts = set.iter().filter(|&class| firsts[class as usize]);
@@ -211,6 +210,32 @@ fn same_predicates(a: &Arc<[Predicate]>, b: &Arc<[Predicate]>) -> Result<()> {
     }
     let message = "the partition is of another problem: its label or groups differ";
     Err(Error::new(ErrorKind::Settings, message))
+}
+
+/// Numbers cells by the predicates they meet, so that a cell's place among others does not depend on the rows seen:
+/// by the first 64 predicates as the digits of a number, then by a hash of all.
+fn in_order(mut cell_of: Vec<u32>, met: &[Set]) -> Vec<u32> {
+    let mut pattern = vec![(0_u64, 0_u128); cell_of.len()];
+    for (predicate, set) in met.iter().enumerate() {
+        let place = predicate as u64;
+        let hash = u128::from(mix(place)) << 64 | u128::from(mix(!place));
+        for class in set.iter() {
+            let (digits, sum) = &mut pattern[class as usize];
+            *digits |= 1_u64.checked_shl(predicate as u32).unwrap_or(0);
+            *sum = sum.wrapping_add(hash);
+        }
+    }
+    let mut first: Vec<Option<usize>> = Vec::new();
+    for (class, &cell) in cell_of.iter().enumerate() {
+        first.resize(first.len().max(cell as usize + 1), None);
+        first[cell as usize].get_or_insert(class);
+    }
+    let mut order: Vec<usize> = (0..first.len()).collect();
+    order.sort_by_key(|&cell| (first[cell].map(|class| pattern[class]), first[cell]));
+    let mut number = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(place, &cell)| number[cell] = place as u32);
+    cell_of.iter_mut().for_each(|cell| *cell = number[*cell as usize]);
+    cell_of
 }
 
 /// Puts items together that lie in the same sets; numbered as they come.

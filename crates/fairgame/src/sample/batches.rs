@@ -41,19 +41,20 @@ impl Members<'_> {
         }
     }
 
-    /// The places of the members of each block that has any.
-    pub(super) fn blocks(&self) -> Vec<Range<usize>> {
+    /// The blocks that have members: their numbers, and the places of these members.
+    pub(super) fn blocks(&self) -> Vec<(usize, Range<usize>)> {
         match self {
             Members::All(rows) => {
-                (0..*rows).step_by(BLOCK).map(|start| start..(*rows).min(start + BLOCK)).collect()
+                let starts = (0..*rows).step_by(BLOCK).enumerate();
+                starts.map(|(block, start)| (block, start..(*rows).min(start + BLOCK))).collect()
             }
             Members::Some(rows) => {
-                let mut blocks: Vec<Range<usize>> = Vec::new();
+                let mut blocks = Vec::new();
                 let mut start = 0;
                 while start < rows.len() {
                     let block = rows[start] as usize / BLOCK;
                     let end = rows.partition_point(|&row| row as usize / BLOCK <= block);
-                    blocks.push(start..end);
+                    blocks.push((block, start..end));
                     start = end;
                 }
                 blocks
@@ -93,7 +94,6 @@ impl Epoch {
         let mut order: Vec<(u64, usize, Range<usize>)> = members
             .blocks()
             .into_iter()
-            .enumerate()
             .map(|(block, places)| (drawn(block, 0), block, places))
             .collect();
         order.sort_unstable_by_key(|(key, block, _)| (*key, *block));
@@ -205,6 +205,9 @@ mod tests {
     fn a_turn_is_a_turn() {
         let members = Members::All(1000);
         let (rows, pieces) = batch(members, 9, 0, 4);
+        assert_eq!((rows, pieces), (vec![527, 528, 529, 530], vec![4]));
+        // Of several blocks, a minibatch that goes from one into another.
+        let (rows, pieces) = batch(Members::All(3 * BLOCK), 9, 3276, 5);
         assert_eq!((rows, pieces), (vec![0, 0, 0, 0], vec![4]));
         let far = batch(members, 9, 123_456_789, 4);
         assert_eq!(batch(members, 9, 123_456_789, 4), far);

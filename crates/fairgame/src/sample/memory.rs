@@ -4,12 +4,12 @@
 //! runs of rows. Over all rows, blocks are summed by as many threads as there are. A block is always summed in the
 //! order of its rows, and the sums of blocks are added up as integers ([`FixedSums`]), so that neither the number
 //! of threads nor the order in which they finish can change a bit. Weights and the decisions they count are exact
-//! anyway: quantised weights ([`quantised`](crate::rate::quantised)) add up in f64 without rounding.
+//! anyway: a training's weights ([`quantised`](crate::rate::quantised)) add up in f64 without rounding.
 
 use std::ops::Range;
 
 use super::batches::{self, Members};
-use super::fixed::FixedSums;
+use super::fixed::{FixedSums, SLOPES, SUMS};
 use super::{Batch, Extremes, Hypothesis, Lane, Sample, Work};
 use crate::encode::Features;
 use crate::model::{AnyModel, Differentiable, Model, Rows, Scorer};
@@ -152,8 +152,9 @@ impl<'a> MemorySample<'a> {
         add: impl FnMut(T),
     ) {
         let blocks = self.members().blocks();
-        let sum =
-            |block: &Range<usize>| Work::with_lane(&work.spare, |lane| sum(block.clone(), lane));
+        let sum = |(_, places): &(usize, Range<usize>)| {
+            Work::with_lane(&work.spare, |lane| sum(places.clone(), lane))
+        };
         let waves = blocks.chunks(WAVE * work.threads.count());
         waves.flat_map(|wave| work.threads.each(wave, sum)).for_each(add);
     }
@@ -187,7 +188,7 @@ impl Sample for MemorySample<'_> {
                     });
                     part
                 };
-                let mut surrogates = FixedSums::new(2 * tally.counts.len());
+                let mut surrogates = FixedSums::new(2 * tally.counts.len(), SUMS);
                 self.each_block(work, sum, |part| {
                     if side == Side::Proxy {
                         let sums = part.counts.iter().flat_map(|one| [one.above, one.below]);
@@ -196,7 +197,7 @@ impl Sample for MemorySample<'_> {
                     tally += &part;
                 });
                 if side == Side::Proxy {
-                    let mut sums = surrogates.values()?;
+                    let mut sums = surrogates.values();
                     for count in &mut tally.counts {
                         count.above = sums.next().unwrap_or(0.0);
                         count.below = sums.next().unwrap_or(0.0);
@@ -294,9 +295,9 @@ impl Sample for MemorySample<'_> {
                     });
                     part
                 };
-                let mut sums = FixedSums::new(theta.len());
+                let mut sums = FixedSums::new(theta.len(), SLOPES);
                 self.each_block(work, sum, |part| sums.add(part.into_iter().map(f64::from)));
-                let sums = sums.values()?;
+                let sums = sums.values();
                 gradient.iter_mut().zip(sums).for_each(|(slope, sum)| *slope += sum as f32);
             }
         }

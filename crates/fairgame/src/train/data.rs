@@ -144,15 +144,18 @@ impl<'a> Data<'a> {
     pub fn shape(&self) -> Shape {
         Shape {
             rows: Some(self.train.table.rows()),
-            columns: Some(self.train.table.columns().len()),
             validation: self.val.is_some(),
             test: self.test.is_some(),
         }
     }
 
-    /// Sets rows aside as the settings say: first those to test on, then those of the constraint player.
+    /// Reads the weights, and sets rows aside as the settings say: first those to test on, then those of the
+    /// constraint player.
     pub(super) fn divided(mut self, spec: &Spec) -> Result<Self> {
-        let weight = spec.weight.as_deref();
+        let weigh = |sheet: Sheet<'a>| sheet.with_weight_column(spec.weight.as_deref());
+        self.train = weigh(self.train)?;
+        self.val = self.val.map(weigh).transpose()?;
+        self.test = self.test.map(weigh).transpose()?;
         if spec.test_fraction > 0.0 && self.test.is_none() {
             let (rest, drawn) = self.train.draw(spec.test_fraction, spec.seed ^ 0x7465_7374)?;
             (self.train, self.test) = (rest, Some(drawn));
@@ -161,10 +164,6 @@ impl<'a> Data<'a> {
             let (rest, drawn) = self.train.draw(val_fraction, spec.seed)?;
             (self.train, self.val) = (rest, Some(drawn));
         }
-        let weigh = |sheet: Sheet<'a>| sheet.with_weight_column(weight);
-        self.train = weigh(self.train)?;
-        self.val = self.val.map(weigh).transpose()?;
-        self.test = self.test.map(weigh).transpose()?;
         Ok(self)
     }
 }

@@ -14,11 +14,11 @@ use super::training::Rows;
 use super::{Checkpoints, Datasets, Training, Turn, Watch};
 use crate::algorithm::{Algorithm, Setting};
 use crate::game::{Ending, Game, Kept, Observer};
-use crate::observe::{Checkpoint, EarlyStop, Every};
+use crate::observe::{Checkpoint, EarlyStop, Periodic};
 use crate::random::mix;
 use crate::rate::Multipliers;
 use crate::sample::{MemorySample, Sample};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, Threads};
 
 /// The rows of a game: which are the model player's, and which the constraint player's.
 #[derive(Debug, Clone)]
@@ -156,7 +156,12 @@ impl Training<'_> {
             region: spec.region,
             keep: spec.keep,
             seed: fold.map_or(spec.seed, |_| mix(spec.seed ^ mix(game as u64))),
-            threads: self.plan.threads.clone(),
+            // Several games run beside each other, each by one thread: one that waited for its sums would take up
+            // another game.
+            threads: match self.games() {
+                1 => self.plan.threads.clone(),
+                _ => Threads::default(),
+            },
         }
     }
 
@@ -224,7 +229,7 @@ impl Training<'_> {
             let (turn, total) = (game.turn(), 0);
             tell(Turn { game: place, turn, turns, done, total, losses, mean_lambda });
         };
-        let mut every = Every::new(apart, |game: &Game<'_>| {
+        let mut every = Periodic::new(apart, |game: &Game<'_>| {
             told(game, game.turn());
             match stop.load(Ordering::Relaxed) {
                 true => ControlFlow::Break(()),

@@ -21,7 +21,8 @@ impl Training<'_> {
     ) -> Result<(Iterates, Selected, Option<Explained>)> {
         let measured = played.iter().enumerate().map(|(game, played)| {
             let setting = self.setting(game);
-            Iterates::measure(&played.kept, &setting.train, &setting.val, &setting.threads)
+            let threads = &self.plan.threads;
+            Iterates::measure(&played.kept, &setting.train, &setting.val, threads)
         });
         let iterates = Iterates::join(measured.collect::<Result<Vec<_>>>()?);
         let Selection::Shrink(spec) = selection else {

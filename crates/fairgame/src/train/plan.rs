@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Data, Datasets, Outcome, Recipe, Spec, Trained, Training, Watch};
+use super::{Data, Datasets, Notice, Outcome, Recipe, Spec, Trained, Training, Watch};
 use crate::algorithm::Algorithm;
 use crate::classifier::Selection;
 use crate::encode::{Encoder, Features};
@@ -27,8 +27,6 @@ use crate::{Error, ErrorKind, Result, Threads};
 pub struct Shape {
     /// How many rows there are to learn from, before any are set aside.
     pub rows: Option<usize>,
-    /// How many columns they have.
-    pub columns: Option<usize>,
     /// Whether there are rows of their own to enforce the constraints on.
     pub validation: bool,
     /// Whether there are rows of their own to test on.
@@ -38,7 +36,11 @@ pub struct Shape {
 /// Settings as they will be used.
 #[derive(Clone)]
 pub struct Plan {
+    /// The settings as they were asked for.
+    stated: Spec,
     pub(super) spec: Spec,
+    /// What was asked for and is not used.
+    pub(super) notices: Vec<Notice>,
     pub(super) problem: Problem,
     pub(super) own: Option<OwnModel>,
     pub(super) threads: Threads,
@@ -84,9 +86,22 @@ impl Spec {
         let mut spec = self.clone();
         spec.datasets = self.resolved_datasets(shape)?;
         spec.test_fraction = if shape.test { 0.0 } else { self.test_fraction };
-        if !self.cross_fits() && self.recipe != Recipe::Paper {
+        let recipe = Spec::of::<&str>(self.recipe, "", &[]);
+        if !self.cross_fits() && self.early_stop == recipe.early_stop {
             // The recipe's early stopping is for the algorithms that it is measured with.
             spec.early_stop = None;
+        }
+        let mut notices = Vec::new();
+        let unused = |setting: &str, because: &str| Notice::Unused {
+            setting: setting.to_owned(),
+            because: because.to_owned(),
+        };
+        let stated = ![recipe.datasets, Datasets::Given].contains(&self.datasets);
+        if shape.validation && stated {
+            notices.push(unused("datasets", "validation rows are given"));
+        }
+        if shape.test && self.test_fraction > 0.0 {
+            notices.push(unused("test_fraction", "test rows are given"));
         }
         if let (Algorithm::Unconstrained(_), Selection::Shrink(_)) =
             (self.algorithm, self.selection)
@@ -101,7 +116,8 @@ impl Spec {
             return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
         }
         let threads = Threads::default();
-        Ok(Plan { spec, problem, own: None, threads, checkpoints: None })
+        let stated = self.clone();
+        Ok(Plan { stated, spec, notices, problem, own: None, threads, checkpoints: None })
     }
 
     /// Whether the algorithm is one that cross-fitting and the recipe's early stopping are for.
@@ -241,6 +257,8 @@ impl Plan {
     /// # Errors
     /// If the data do not fit the settings.
     pub fn prepare<'a>(&self, data: Data<'a>) -> Result<Training<'a>> {
-        Training::new(self.clone(), data)
+        // Data of another shape than the plan was made for may need other settings.
+        let Plan { spec, problem, notices, .. } = self.stated.plan(&data.shape())?;
+        Training::new(Plan { spec, problem, notices, ..self.clone() }, data)
     }
 }

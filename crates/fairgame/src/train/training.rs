@@ -28,6 +28,13 @@ pub enum Notice {
         /// How many.
         rows: usize,
     },
+    /// A setting was given that is not used.
+    Unused {
+        /// Its key.
+        setting: String,
+        /// Why it is not used.
+        because: String,
+    },
     /// All rows, or none, are positive: there is nothing to learn.
     OneClass {
         /// What the label is of all rows.
@@ -42,6 +49,9 @@ impl fmt::Display for Notice {
             Notice::Problem(notice) => notice.fmt(f),
             Notice::MissingLabels { rows } => {
                 write!(f, "{rows} of the training rows have no label, and count as negative")
+            }
+            Notice::Unused { setting, because } => {
+                write!(f, "{because}: the setting `{setting}` is not used")
             }
             Notice::OneClass { positive } => {
                 let none = if *positive { "every" } else { "no" };
@@ -77,7 +87,7 @@ impl Rows {
         weights: Option<&[f32]>,
         seed: u64,
     ) -> Result<Self> {
-        let order = order(sheet.table.rows(), seed);
+        let order = order(sheet.table.rows(), seed)?;
         let ordered = |all: &[f32]| order.iter().map(|&row| all[row as usize]).collect();
         Ok(Rows {
             features: encoder.encode(&sheet.table)?.take(&order),
@@ -96,7 +106,7 @@ impl Rows {
         all
     }
 
-    /// How many rows there are, and a hash of all that the players see of them.
+    /// How many rows there are, and a hash of all that the players see of them, in the order of the table.
     fn provenance(&self) -> classifier::Fingerprint {
         let mut hash = Sha256::new();
         let (features, weights) = (&self.features, self.weights.as_deref().unwrap_or_default());
@@ -104,17 +114,25 @@ impl Rows {
             hash.update((size as u64).to_le_bytes());
         }
         hash.update((weights.len() as u64).to_le_bytes());
-        match self.features.codes() {
-            Codes::Narrow(codes) => codes.iter().for_each(|code| hash.update(code.to_le_bytes())),
-            Codes::Wide(codes) => codes.iter().for_each(|code| hash.update(code.to_le_bytes())),
+        let mut stored = vec![0; self.order.len()];
+        self.order.iter().enumerate().for_each(|(place, &row)| stored[row as usize] = place);
+        let mut bytes = Vec::new();
+        for place in stored {
+            bytes.clear();
+            let codes = place * features.slots()..(place + 1) * features.slots();
+            match features.codes() {
+                Codes::Narrow(all) => bytes.extend(all[codes].iter().flat_map(|c| c.to_le_bytes())),
+                Codes::Wide(all) => bytes.extend(all[codes].iter().flat_map(|c| c.to_le_bytes())),
+            }
+            bytes.extend(features.row_values(place).iter().flat_map(|x| x.to_le_bytes()));
+            bytes.extend(self.compiled.cells()[place].to_le_bytes());
+            bytes.extend(weights.get(place).into_iter().flat_map(|weight| weight.to_le_bytes()));
+            hash.update(&bytes);
         }
-        self.features.values().iter().for_each(|value| hash.update(value.to_le_bytes()));
-        self.compiled.cells().iter().for_each(|cell| hash.update(cell.to_le_bytes()));
-        weights.iter().for_each(|weight| hash.update(weight.to_le_bytes()));
         classifier::Fingerprint {
-            rows: self.features.rows(),
+            rows: features.rows(),
             sha256: hex(&hash.finalize()),
-            sketch: classifier::sketch(&self.features),
+            sketch: classifier::sketch(features),
         }
     }
 }
@@ -176,6 +194,7 @@ impl<'a> Training<'a> {
         };
         let spec = &plan.spec;
         let folds = cut(spec.datasets, &spec.steps, train.compiled.cells(), spec.seed)?;
+        let notices = plan.notices.iter().cloned().chain(notices).collect();
         Ok(Training {
             plan,
             bound,
@@ -240,18 +259,24 @@ impl<'a> Training<'a> {
 
 /// The order in which rows are stored: by a hash of the seed and the row's number, so that it is known of each row
 /// alone.
-fn order(rows: usize, seed: u64) -> Vec<u32> {
+fn order(rows: usize, seed: u64) -> Result<Vec<u32>> {
+    let Ok(rows) = u32::try_from(rows) else {
+        let message = format!("{rows} rows are more than one machine's training takes");
+        return Err(Error::new(ErrorKind::Value, message).help("train on a sample of them"));
+    };
     let key = mix(seed ^ 0x6f72_6465_7200);
     let mut keyed: Vec<(u64, u32)> =
-        (0..rows as u32).map(|row| (mix(key ^ u64::from(row)), row)).collect();
+        (0..rows).map(|row| (mix(key ^ u64::from(row)), row)).collect();
     keyed.sort_unstable();
-    keyed.into_iter().map(|(_, row)| row).collect()
+    Ok(keyed.into_iter().map(|(_, row)| row).collect())
 }
 
 /// Weights that add up without rounding, once they were checked.
 fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
     let weights = sheet.weights.as_deref();
     rate::check_each_weight(weights, sheet.table.rows(), 0)?;
+    let total = weights.unwrap_or_default().iter().map(|&weight| f64::from(weight)).sum();
+    rate::check_total_weight(total)?;
     Ok(weights.map(quantised))
 }
 
