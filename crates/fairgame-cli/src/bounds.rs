@@ -108,7 +108,8 @@ impl Line {
 }
 
 pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
-    let (given, promised) = arguments.lines()?;
+    let known = arguments.known()?;
+    let (given, promised) = (known.given(), known.promised());
     if arguments.json {
         let object = |lines: &[Line]| {
             lines
@@ -145,7 +146,8 @@ pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
 }
 
 impl Bounds {
-    fn lines(&self) -> Result<(Vec<Line>, Vec<Line>)> {
+    /// What the theorems need: what is given, or else what data and a policy say.
+    fn known(&self) -> Result<Known> {
         let found = if self.data.is_empty() { self.no_data()? } else { Some(self.found()?) };
         let needed = |given: Option<usize>, found: Option<usize>, flag: &str| {
             given.or(found).ok_or_else(|| {
@@ -172,74 +174,20 @@ impl Bounds {
         let given = Region { radius: None, convexity: policy.number("convexity")?.unwrap_or(0.0) };
         given.check()?;
         let convexity = found.as_ref().map_or(given.convexity, |found| found.convexity);
-        let convexity = (convexity > 0.0).then_some(convexity);
-        if !(self.delta > 0.0 && self.delta < 1.0) {
-            return Err(settings(format!("a delta of {} is no probability", self.delta))
-                .help("give --delta a number between 0 and 1"));
-        }
-        for (flag, number) in [
-            ("epsilon", Some(epsilon)),
-            ("gradient", gradient),
-            ("loss", loss),
-            ("proxy", proxy),
-            ("subgradient", subgradient),
-            ("lipschitz", self.lipschitz),
-        ] {
-            if let Some(number) = number.filter(|number| !(*number > 0.0 && number.is_finite())) {
-                return Err(settings(format!("the theorems say nothing where {flag} is {number}"))
-                    .help(format!("give --{flag} a number above 0")));
-            }
-        }
-
-        let turns = gradient.map(|most| bounds::swap_regret_turns(constraints, epsilon, most));
-        let step = gradient
-            .zip(turns)
-            .map(|(most, turns)| bounds::swap_regret_step(constraints, turns, most));
-        let radius = proxy.map(|size| bounds::covering_radius(epsilon, size));
-        let ln_size = radius.map(|radius| bounds::ln_covering_size(constraints, radius));
-        let first = loss.zip(proxy).map(|(range, size)| {
-            bounds::theorem_1(constraints, rows, self.delta, epsilon, range, size)
-        });
-        let inner =
-            subgradient.zip(convexity).map(|(most, mu)| bounds::inner_turns(epsilon, most, mu));
-        let second = loss.zip(proxy).zip(convexity.zip(self.lipschitz)).map(
-            |((loss_range, proxy_size), (convexity, lipschitz))| {
-                let smooth = Smoothness { convexity, lipschitz, loss_range, proxy_size };
-                bounds::theorem_2(constraints, rows, self.delta, epsilon, smooth)
-            },
-        );
-        let given = vec![
-            count("m", "constraints", "constraints", Some(constraints as f64)),
-            count("|S_val|", "rows", "rows of the constraint player", Some(rows as f64)),
-            line("ε", "epsilon", "how far from an equilibrium the game may end", Some(epsilon)),
-            line("δ", "delta", "how likely a bound may fail", Some(self.delta)),
-            line(
-                "B_Δ",
-                "gradient",
-                "the most that a constraint's loss can be, either way",
-                gradient,
-            ),
-            line("B_ℓ", "loss", "the width of the range of a single row's loss", loss),
-            line("B_ℓ̃", "proxy", "the most that a proxy loss can be, either way", proxy),
-            line(
-                "B_Δ̌",
-                "subgradient",
-                "the most that the model player's slope can be",
-                subgradient,
-            ),
-            line("μ", "convexity", "strong convexity of the objective and the proxies", convexity),
-            line("L", "lipschitz", "how fast constraint losses change with θ", self.lipschitz),
-        ];
-        let promised = vec![
-            count("T", "turns", "turns (Theorems 1 and 2)", turns),
-            line("η_λ", "step", "the constraint player's step (Theorems 1 and 2)", step),
-            line("r", "radius", "the covering's radius (Theorem 1)", radius),
-            line("ln |C_r|", "ln_covering", "the logarithm of its size, at most", ln_size),
-            line("G̃_val (1)", "theorem_1", "how far val may be from the truth (Theorem 1)", first),
-            count("T_θ", "inner_turns", "inner turns (Theorem 2)", inner),
-            line("G̃_val (2)", "theorem_2", "how far val may be from the truth (Theorem 2)", second),
-        ];
-        Ok((given, promised))
+        let known = Known {
+            constraints,
+            rows,
+            epsilon,
+            delta: self.delta,
+            gradient,
+            loss,
+            proxy,
+            subgradient,
+            convexity: (convexity > 0.0).then_some(convexity),
+            lipschitz: self.lipschitz,
+        };
+        known.check()?;
+        Ok(known)
     }
 
     /// Refuses what is about data where there is none.
@@ -282,6 +230,112 @@ impl Bounds {
             epsilon,
             convexity: spec.region.convexity,
         })
+    }
+}
+
+/// The numbers that the theorems are about; those that are not known say nothing.
+struct Known {
+    constraints: usize,
+    rows: usize,
+    epsilon: f64,
+    delta: f64,
+    gradient: Option<f64>,
+    loss: Option<f64>,
+    proxy: Option<f64>,
+    subgradient: Option<f64>,
+    convexity: Option<f64>,
+    lipschitz: Option<f64>,
+}
+
+impl Known {
+    /// Refuses numbers that the theorems say nothing about.
+    fn check(&self) -> Result<()> {
+        if !(self.delta > 0.0 && self.delta < 1.0) {
+            return Err(settings(format!("a delta of {} is no probability", self.delta))
+                .help("give --delta a number between 0 and 1"));
+        }
+        for (flag, number) in [
+            ("epsilon", Some(self.epsilon)),
+            ("gradient", self.gradient),
+            ("loss", self.loss),
+            ("proxy", self.proxy),
+            ("subgradient", self.subgradient),
+            ("lipschitz", self.lipschitz),
+        ] {
+            if let Some(number) = number.filter(|number| !(*number > 0.0 && number.is_finite())) {
+                return Err(settings(format!("the theorems say nothing where {flag} is {number}"))
+                    .help(format!("give --{flag} a number above 0")));
+            }
+        }
+        Ok(())
+    }
+
+    fn given(&self) -> Vec<Line> {
+        vec![
+            count("m", "constraints", "constraints", Some(self.constraints as f64)),
+            count("|S_val|", "rows", "rows of the constraint player", Some(self.rows as f64)),
+            line(
+                "ε",
+                "epsilon",
+                "how far from an equilibrium the game may end",
+                Some(self.epsilon),
+            ),
+            line("δ", "delta", "how likely a bound may fail", Some(self.delta)),
+            line(
+                "B_Δ",
+                "gradient",
+                "the most that a constraint's loss can be, either way",
+                self.gradient,
+            ),
+            line("B_ℓ", "loss", "the width of the range of a single row's loss", self.loss),
+            line("B_ℓ̃", "proxy", "the most that a proxy loss can be, either way", self.proxy),
+            line(
+                "B_Δ̌",
+                "subgradient",
+                "the most that the model player's slope can be",
+                self.subgradient,
+            ),
+            line(
+                "μ",
+                "convexity",
+                "strong convexity of the objective and the proxies",
+                self.convexity,
+            ),
+            line("L", "lipschitz", "how fast constraint losses change with θ", self.lipschitz),
+        ]
+    }
+
+    fn promised(&self) -> Vec<Line> {
+        let &Known { constraints, rows, epsilon, delta, loss, proxy, convexity, .. } = self;
+        let turns = self.gradient.map(|most| bounds::swap_regret_turns(constraints, epsilon, most));
+        let step = self
+            .gradient
+            .zip(turns)
+            .map(|(most, turns)| bounds::swap_regret_step(constraints, turns, most));
+        let radius = proxy.map(|size| bounds::covering_radius(epsilon, size));
+        let ln_size = radius.map(|radius| bounds::ln_covering_size(constraints, radius));
+        let first = loss
+            .zip(proxy)
+            .map(|(range, size)| bounds::theorem_1(constraints, rows, delta, epsilon, range, size));
+        let inner = self
+            .subgradient
+            .zip(convexity)
+            .map(|(most, mu)| bounds::inner_turns(epsilon, most, mu));
+        let second = loss.zip(proxy).zip(convexity.zip(self.lipschitz)).map(
+            |((loss_range, proxy_size), (convexity, lipschitz))| {
+                let smooth = Smoothness { convexity, lipschitz, loss_range, proxy_size };
+                bounds::theorem_2(constraints, rows, delta, epsilon, smooth)
+            },
+        );
+        vec![
+            count("T", "turns", "turns (Theorems 1 and 2)", turns),
+            line("η_λ", "step", "the constraint player's step (Theorems 1 and 2)", step),
+            line("r", "radius", "the covering's radius (Theorem 1)", radius),
+            line("ln |C_r|", "ln_covering", "the logarithm of its size, at most", ln_size),
+            line("G̃_val (1)", "theorem_1", "how far val may be from the truth (Theorem 1)", first),
+            count("T_θ", "inner_turns", "inner turns (Theorem 2)", inner),
+            line("G̃_val (2)", "theorem_2", "how far val may be from the truth (Theorem 2)", second),
+        ]
     }
 }
 

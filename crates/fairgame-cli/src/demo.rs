@@ -19,7 +19,7 @@ use fairgame::rate::Policy;
 use fairgame::table::{ReadOptions, Source, Table, read, split};
 use fairgame::train::{Data, Datasets, Recipe, Sheet, Spec};
 use fairgame::{Error, ErrorKind, Result, Threads};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::output;
 use crate::report;
@@ -192,31 +192,54 @@ impl Way {
 
 fn print(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Result<()> {
     if arguments.json {
-        let part = |pick: fn(&Run) -> &Evaluation, one: &Came| {
-            let error = one.mean(|run| pick(run).error.unwrap_or(f64::NAN));
-            let worst = one.mean(|run| worst_value(pick(run)));
-            json!({
-                "error": error.0, "error_standard_error": error.1,
-                "worst": worst.0, "worst_standard_error": worst.1,
-            })
-        };
-        let ways: Vec<_> = came
-            .iter()
-            .map(|one| {
-                json!({
-                    "name": one.way.name,
-                    "runs": one.runs.len(),
-                    "train": part(|run| &run.train, one),
-                    "enforced": part(|run| &run.enforced, one),
-                    "test": part(|run| &run.test, one),
-                    "model": arguments.out.join(format!("{}.safetensors", one.way.file)),
-                })
-            })
-            .collect();
-        return output::print_json(&json!({
-            "version": output::VERSION, "seconds": seconds, "ways": ways, "report": page,
-        }));
+        return output::print_json(&document(arguments, came, seconds, page));
     }
+    let table = compared(came);
+    let out = arguments.out.display();
+    output::print(&format!(
+        "The 80 % rule on Adult: each of four groups is to be accepted at least 0.8 times as often as\n\
+         everyone. A worst of 0 or less is met, above 0 violated by so much.\n\n{table}\n\n\
+         The paper trains on half of the rows and enforces the rule on the other half, or does both on all of\n\
+         them. The recommended recipe uses cross-fitting: it trains on all rows, and judges each model only on rows\n\
+         it was not trained on, with a safety margin of one standard error.\n\
+         {}, in {seconds:.1} s. Models and report.html are in {out}.\n",
+        match came.first().map_or(0, |one| one.runs.len()) {
+            1 => "One run, of which no error can be told".to_owned(),
+            runs => format!("Means of {runs} splits with their standard errors"),
+        },
+    ))
+}
+
+/// What `--json` prints.
+fn document(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Value {
+    let part = |pick: fn(&Run) -> &Evaluation, one: &Came| {
+        let error = one.mean(|run| pick(run).error.unwrap_or(f64::NAN));
+        let worst = one.mean(|run| worst_value(pick(run)));
+        json!({
+            "error": error.0, "error_standard_error": error.1,
+            "worst": worst.0, "worst_standard_error": worst.1,
+        })
+    };
+    let ways: Vec<_> = came
+        .iter()
+        .map(|one| {
+            json!({
+                "name": one.way.name,
+                "runs": one.runs.len(),
+                "train": part(|run| &run.train, one),
+                "enforced": part(|run| &run.enforced, one),
+                "test": part(|run| &run.test, one),
+                "model": arguments.out.join(format!("{}.safetensors", one.way.file)),
+            })
+        })
+        .collect();
+    json!({
+        "version": output::VERSION, "seconds": seconds, "ways": ways, "report": page,
+    })
+}
+
+/// The ways beside each other.
+fn compared(came: &[Came]) -> comfy_table::Table {
     let mut table = output::table(&[
         "",
         "training error",
@@ -241,19 +264,7 @@ fn print(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Result<(
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let out = arguments.out.display();
-    output::print(&format!(
-        "The 80 % rule on Adult: each of four groups is to be accepted at least 0.8 times as often as\n\
-         everyone. A worst of 0 or less is met, above 0 violated by so much.\n\n{table}\n\n\
-         The paper trains on half of the rows and enforces the rule on the other half, or does both on all of\n\
-         them. The recommended recipe uses cross-fitting: it trains on all rows, and judges each model only on rows\n\
-         it was not trained on, with a safety margin of one standard error.\n\
-         {}, in {seconds:.1} s. Models and report.html are in {out}.\n",
-        match came.first().map_or(0, |one| one.runs.len()) {
-            1 => "One run, of which no error can be told".to_owned(),
-            runs => format!("Means of {runs} splits with their standard errors"),
-        },
-    ))
+    table
 }
 
 /// A mean and its standard error; without a sign where it rounds to 0.

@@ -248,36 +248,7 @@ fn print(arguments: &Reproduce, results: &Results, seconds: f64) -> Result<()> {
     }
     let mut text = String::new();
     for one in &results.tables {
-        let mut table = output::table(&[
-            one.experiment.title(),
-            "train error",
-            "paper",
-            "violation",
-            "paper",
-            "test error",
-            "paper",
-            "violation",
-            "paper",
-        ]);
-        for row in &one.rows {
-            let cells = row.cells.list().into_iter().flat_map(|cell| {
-                let mark = match one.experiment {
-                    Experiment::Entities => "",
-                    _ => cell.nearness.mark(),
-                };
-                [
-                    format!("{}{mark:1}", cell.ours),
-                    Mean { mean: cell.paper, error: None }.to_string(),
-                ]
-            });
-            table.add_row(std::iter::once(row.way.title().to_owned()).chain(cells));
-        }
-        for column in 1..9 {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        text += &format!("{table}\n\n");
+        text += &format!("{}\n\n", beside_paper(one));
     }
     if !results.tables.is_empty() {
         text += "≈ is off the paper's by more than .006, ≠ by more than .012; entity resolution is a stand-in.\n\n";
@@ -299,4 +270,35 @@ fn print(arguments: &Reproduce, results: &Results, seconds: f64) -> Result<()> {
         arguments.out.join("index.html").display()
     );
     output::print(&text)
+}
+
+/// An experiment's numbers, each with the paper's to its right.
+fn beside_paper(one: &fairgame_paper::Table) -> comfy_table::Table {
+    let mut table = output::table(&[
+        one.experiment.title(),
+        "train error",
+        "paper",
+        "violation",
+        "paper",
+        "test error",
+        "paper",
+        "violation",
+        "paper",
+    ]);
+    for row in &one.rows {
+        let cells = row.cells.list().into_iter().flat_map(|cell| {
+            let mark = match one.experiment {
+                Experiment::Entities => "",
+                _ => cell.nearness.mark(),
+            };
+            [format!("{}{mark:1}", cell.ours), Mean { mean: cell.paper, error: None }.to_string()]
+        });
+        table.add_row(std::iter::once(row.way.title().to_owned()).chain(cells));
+    }
+    for column in 1..9 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
 }

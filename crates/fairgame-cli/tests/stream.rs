@@ -207,7 +207,7 @@ fn peak(folder: &Folder, arguments: &[&str]) -> usize {
     1024 * peak
 }
 
-/// Read as a whole, 300,000 rows took more than 60 MB.
+/// Read as a whole, 300,000 rows took 52 MB to evaluate and 40 MB to audit.
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_does_not_grow_with_rows() {
@@ -225,7 +225,7 @@ fn memory_does_not_grow_with_rows() {
         for arguments in [&evaluate[..], &audit] {
             let peak = peak(&folder, arguments);
             assert!(peak > 1 << 20, "nothing was measured: {arguments:?}");
-            assert!(peak < 45_000_000, "{} MB: {arguments:?}", peak / 1_000_000);
+            assert!(peak < 36_000_000, "{} MB: {arguments:?}", peak / 1_000_000);
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::document::{Document, Part, Picture};
 use crate::experiment::{Experiment, Settings, Way};
 use crate::run::UNITS;
 use crate::summary::{
-    Cell, Claim, DELTA, EPSILON, Figure, Mean, Nearness, Promise, Results, Row, Table, model, three,
+    Cell, Claim, Curve, DELTA, EPSILON, Figure, Mean, Nearness, Promise, Results, Row, Table,
+    model, three,
 };
 
 impl Results {
@@ -264,53 +265,57 @@ fn of_figures(figures: &[Figure]) -> Vec<Part> {
              and what of turns is not told apart."
         )),
     ];
-    for figure in figures {
-        let name = match figure.units {
-            0 => "Linear".to_owned(),
-            units => format!("{units} hidden units"),
-        };
-        let file = |kind: &str| match figure.units {
-            0 => format!("simulated-linear-{kind}.svg"),
-            units => format!("simulated-{units}-{kind}.svg"),
-        };
-        let chart = |kind: &str, pick: &dyn Fn(&crate::summary::Curve) -> Vec<Mean>, rule| {
-            let curve = |one: &crate::summary::Curve| {
-                let points = figure.sigmas.iter().zip(pick(one));
-                let two = one.way == Way::PracticalTwo;
-                ChartCurve {
-                    name: format!(
-                        "{}, {}",
-                        if two { "two datasets" } else { "one dataset" },
-                        if one.test { "test" } else { "train" }
-                    ),
-                    colour: usize::from(two),
-                    dashed: !one.test,
-                    points: points
-                        .map(|(&x, mean)| Spot { x, y: mean.mean, error: mean.error })
-                        .collect(),
-                }
-            };
-            Chart {
-                title: format!("{name}: {kind}"),
-                x: "σ".to_owned(),
-                y: kind.to_owned(),
-                curves: figure.curves.iter().map(curve).collect(),
-                rule,
-            }
-        };
-        let picture = |file: String, chart: Chart| Picture {
-            file,
-            title: chart.title.clone(),
-            svg: chart.to_svg(),
-        };
-        parts.push(Part::Figures(vec![
-            picture(file("error"), chart("0/1 error", &|one| one.error.clone(), None)),
-            picture(
-                file("violation"),
-                chart("constraint violation", &|one| one.violation.clone(), Some(0.0)),
-            ),
-        ]));
+    parts.extend(figures.iter().map(charts));
+    parts.push(numbers(figures));
+    parts
+}
+
+/// The error and the violation of one model, by σ.
+fn charts(figure: &Figure) -> Part {
+    let name = match figure.units {
+        0 => "Linear".to_owned(),
+        units => format!("{units} hidden units"),
+    };
+    let file = |kind: &str| match figure.units {
+        0 => format!("simulated-linear-{kind}.svg"),
+        units => format!("simulated-{units}-{kind}.svg"),
+    };
+    let chart = |kind: &str, pick: fn(&Curve) -> &[Mean], rule| Chart {
+        title: format!("{name}: {kind}"),
+        x: "σ".to_owned(),
+        y: kind.to_owned(),
+        curves: figure.curves.iter().map(|one| drawn(one, &figure.sigmas, pick(one))).collect(),
+        rule,
+    };
+    let picture = |file: String, chart: Chart| Picture {
+        file,
+        title: chart.title.clone(),
+        svg: chart.to_svg(),
+    };
+    Part::Figures(vec![
+        picture(file("error"), chart("0/1 error", |one| &one.error, None)),
+        picture(file("violation"), chart("constraint violation", |one| &one.violation, Some(0.0))),
+    ])
+}
+
+/// One way on the rows of train or test, as a curve over σ.
+fn drawn(one: &Curve, sigmas: &[f64], means: &[Mean]) -> ChartCurve {
+    let two = one.way == Way::PracticalTwo;
+    let points = sigmas.iter().zip(means);
+    ChartCurve {
+        name: format!(
+            "{}, {}",
+            if two { "two datasets" } else { "one dataset" },
+            if one.test { "test" } else { "train" }
+        ),
+        colour: usize::from(two),
+        dashed: !one.test,
+        points: points.map(|(&x, mean)| Spot { x, y: mean.mean, error: mean.error }).collect(),
     }
+}
+
+/// What the figures show, as a table.
+fn numbers(figures: &[Figure]) -> Part {
     let rows = figures.iter().flat_map(|figure| {
         figure.sigmas.iter().enumerate().map(move |(at, sigma)| {
             let [one_train, one_test, two_train, two_test] =
@@ -336,12 +341,11 @@ fn of_figures(figures: &[Figure]) -> Vec<Part> {
         "one: test error",
         "two: test error",
     ];
-    parts.push(Part::Table {
+    Part::Table {
         caption: "The numbers of the figures.".to_owned(),
         header: columns.map(str::to_owned).to_vec(),
         rows: rows.collect(),
-    });
-    parts
+    }
 }
 
 fn theory(promises: &[Promise]) -> Vec<Part> {

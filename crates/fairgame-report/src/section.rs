@@ -5,11 +5,13 @@ use askama::Template;
 use crate::figure::dots::{Dots, LABELLED};
 use crate::figure::iterates::Scatter;
 use crate::figure::multipliers::{Lines, by_peak, peak};
-use crate::figure::{constraints, groups, iterates, multipliers};
+use crate::figure::{constraints, groups, iterates, multipliers, thin};
 use crate::page::Badge;
 use crate::settings::{self, Setting};
 use crate::words::{ROLES, glyph, role_name, verdict_name};
-use crate::{Constraint, Estimate, Group, Measured, Member, Model, Role, Verdict, format};
+use crate::{
+    Constraint, Estimate, Group, Iterate, Iterates, Measured, Member, Model, Role, Verdict, format,
+};
 
 /// So many rows of a table are shown at once; more are behind a click.
 const OPEN: usize = 40;
@@ -76,6 +78,18 @@ pub(crate) struct ModelRow {
     violation: String,
 }
 
+impl ModelRow {
+    /// A line without a turn and a weight.
+    fn of(error: f64, violation: f64) -> ModelRow {
+        ModelRow {
+            turn: String::new(),
+            weight: String::new(),
+            error: format::number(error),
+            violation: format::number(violation),
+        }
+    }
+}
+
 /// A line of the table of multipliers.
 pub(crate) struct LineRow {
     text: String,
@@ -138,10 +152,7 @@ impl<'a> Section<'a> {
         let roles = measured_on(model);
         let main = roles.last().copied().unwrap_or_default();
         let sorted = worst_first(&model.constraints, main);
-        let worst = sorted.iter().find_map(|(_, c)| {
-            let value = format::number(c.on.get(main)?.value);
-            Some(Worst { value, text: c.text.clone() })
-        });
+        let worst = worst_of(&sorted, main);
         let many = model.constraints.len() > LABELLED;
         let ordered: Vec<(usize, &Constraint)> =
             if many { sorted } else { model.constraints.iter().enumerate().collect() };
@@ -149,23 +160,12 @@ impl<'a> Section<'a> {
         let (groups, group_roles) = groups_in_order(model);
         let small_below = model.groups.small_below;
         let kept = model.iterates.as_ref();
-        let member_turns = |m: &Member| ModelRow {
-            turn: format::count(m.turn),
-            weight: format::number(m.weight),
-            error: format::number(m.error),
-            violation: format::number(m.violation),
-        };
-        let mut lines = line_rows(model);
-        let line_count = lines.len();
-        lines.truncate(LISTED);
-        let objective = model.objective.as_ref();
+        let mut line_rows = line_rows(model);
+        let line_rows_note = cut_note(line_rows.len(), "the largest ");
+        line_rows.truncate(LISTED);
         Section {
             model,
-            name: if model.name.trim().is_empty() {
-                format!("Model {number}")
-            } else {
-                model.name.clone()
-            },
+            name: name(model, number),
             main,
             worst,
             several,
@@ -175,12 +175,8 @@ impl<'a> Section<'a> {
             on: role_name(main),
             samples: samples(model),
             columns: roles.iter().map(|&role| role_name(role)).collect(),
-            objective: objective.map(|o| {
-                (o.text.clone(), roles.iter().map(|&r| o.on.get(r).map(Cell::objective)).collect())
-            }),
-            objective_value: objective
-                .and_then(|o| o.on.get(main))
-                .map_or(String::new(), |m| format::number(m.value)),
+            objective: objective(model, &roles),
+            objective_value: objective_value(model, main),
             constraints: ordered.iter().map(|(i, c)| constraint_row(*i, c, &roles)).collect(),
             losses: constraints::figure(&id, &texts, &roles, main),
             many: model.constraints.len() > OPEN,
@@ -194,41 +190,27 @@ impl<'a> Section<'a> {
             many_groups: groups.len() > OPEN,
             small_below: format::count(small_below),
             scatter: kept.and_then(|kept| iterates::figure(&id, kept)),
-            iterates: kept.map_or(Vec::new(), |kept| {
-                let row = |i: &crate::Iterate| ModelRow {
-                    turn: format::count(i.turn),
-                    weight: String::new(),
-                    error: format::number(i.error),
-                    violation: format::number(i.violation),
-                };
-                let listed = crate::figure::thin(kept.all.len(), LISTED);
-                listed.into_iter().map(|i| row(&kept.all[i])).collect()
-            }),
-            iterates_note: match kept.map_or(0, |kept| kept.all.len()) {
-                n if n > LISTED => format!(", {LISTED} of {}", format::count(n as u64)),
-                _ => String::new(),
-            },
-            members: kept
-                .map_or(Vec::new(), |kept| kept.members.iter().map(member_turns).collect()),
-            mixture: kept.and_then(|kept| kept.mixture).map(|point| ModelRow {
-                turn: String::new(),
-                weight: String::new(),
-                error: format::number(point.error),
-                violation: format::number(point.violation),
-            }),
+            iterates: kept.map_or(Vec::new(), iterate_rows),
+            iterates_note: cut_note(kept.map_or(0, |kept| kept.all.len()), ""),
+            members: kept.map_or(Vec::new(), member_rows),
+            mixture: kept.and_then(|kept| kept.mixture).map(|p| ModelRow::of(p.error, p.violation)),
             error_on: role_name(kept.map_or(main, |kept| kept.error_on)),
             violation_on: role_name(kept.map_or(main, |kept| kept.violation_on)),
             lines: model.multipliers.as_ref().and_then(|m| multipliers::figure(&id, m)),
-            line_rows_note: match line_count {
-                n if n > LISTED => format!(", the largest {LISTED} of {}", format::count(n as u64)),
-                _ => String::new(),
-            },
-            line_rows: lines,
+            line_rows,
+            line_rows_note,
             settings: settings::rows(&model.settings),
             provenance: provenance(model),
             hashed: model.samples.iter().any(|sample| sample.hash.is_some()),
             id,
         }
+    }
+}
+
+fn name(model: &Model, number: usize) -> String {
+    match model.name.trim().is_empty() {
+        true => format!("Model {number}"),
+        false => model.name.clone(),
     }
 }
 
@@ -258,6 +240,25 @@ fn worst_first(constraints: &[Constraint], main: Role) -> Vec<(usize, &Constrain
     sorted
 }
 
+/// The first of these that was measured on the main sample.
+fn worst_of(sorted: &[(usize, &Constraint)], main: Role) -> Option<Worst> {
+    sorted.iter().find_map(|(_, c)| {
+        let value = format::number(c.on.get(main)?.value);
+        Some(Worst { value, text: c.text.clone() })
+    })
+}
+
+fn objective(model: &Model, roles: &[Role]) -> Option<(String, Vec<Option<Cell>>)> {
+    let objective = model.objective.as_ref()?;
+    let cells = roles.iter().map(|&role| objective.on.get(role).map(Cell::objective));
+    Some((objective.text.clone(), cells.collect()))
+}
+
+fn objective_value(model: &Model, main: Role) -> String {
+    let measured = model.objective.as_ref().and_then(|objective| objective.on.get(main));
+    measured.map_or(String::new(), |measured| format::number(measured.value))
+}
+
 fn constraint_row(i: usize, constraint: &Constraint, roles: &[Role]) -> ConstraintRow {
     let rate = |rate: &crate::Rate| {
         (rate.text.clone(), roles.iter().map(|&role| rate.on.get(role).map(Cell::rate)).collect())
@@ -284,6 +285,31 @@ fn groups_in_order(model: &Model) -> (Vec<&Group>, Vec<Role>) {
 fn group_row(group: &Group, small_below: u64, roles: &[Role]) -> GroupRow {
     let rows = |role: &Role| group.rows.get(*role).map(|&n| (format::count(n), n < small_below));
     GroupRow { text: group.text.clone(), rows: roles.iter().map(rows).collect() }
+}
+
+fn iterate_rows(kept: &Iterates) -> Vec<ModelRow> {
+    let row = |i: &Iterate| ModelRow {
+        turn: format::count(i.turn),
+        ..ModelRow::of(i.error, i.violation)
+    };
+    thin(kept.all.len(), LISTED).into_iter().map(|i| row(&kept.all[i])).collect()
+}
+
+fn member_rows(kept: &Iterates) -> Vec<ModelRow> {
+    let row = |m: &Member| ModelRow {
+        turn: format::count(m.turn),
+        weight: format::number(m.weight),
+        ..ModelRow::of(m.error, m.violation)
+    };
+    kept.members.iter().map(row).collect()
+}
+
+/// Which of `count` rows a table has, where it has not all of them.
+fn cut_note(count: usize, which: &str) -> String {
+    match count > LISTED {
+        true => format!(", {which}{LISTED} of {}", format::count(count as u64)),
+        false => String::new(),
+    }
 }
 
 fn line_rows(model: &Model) -> Vec<LineRow> {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub(crate) mod applicants;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;

@@ -56,44 +56,7 @@ impl Beyond {
         }
         for Grounds { ground, lines } in &self.grounds {
             parts.push(Part::Heading(ground.title().to_owned()));
-            let header = [
-                "",
-                "test error",
-                "worst on test rows",
-                "runs with a violation",
-                "constraints violated",
-                "shown to be",
-                "margin had",
-                "of these, with a violation",
-            ];
-            let row = |line: &Line| {
-                vec![
-                    line.way.clone(),
-                    line.error.to_string(),
-                    line.worst.to_string(),
-                    percent(line.runs_violated),
-                    percent(line.violated),
-                    percent(line.shown_violated),
-                    percent(line.promised),
-                    line.broken.map_or("–".to_owned(), percent),
-                ]
-            };
-            let caption = match ground {
-                Ground::SmallAdult | Ground::Entities | Ground::Simulated => {
-                    format!("Means of {} runs with standard errors.", self.runs)
-                }
-                _ => format!(
-                    "Means of {} runs with standard errors; the paper has {} with one dataset and {} with two.",
-                    self.runs,
-                    paper_has(ground.experiment(), Way::PracticalOne),
-                    paper_has(ground.experiment(), Way::PracticalTwo),
-                ),
-            };
-            parts.push(Part::Table {
-                caption,
-                header: header.map(str::to_owned).into(),
-                rows: lines.iter().map(row).collect(),
-            });
+            parts.push(self.table(*ground, lines));
         }
         parts.push(Part::Heading("How often a promise is broken".to_owned()));
         parts.push(text(
@@ -106,6 +69,48 @@ impl Beyond {
         ));
         parts.push(Part::Figures(vec![self.figure()]));
         Document { title: "Beyond the paper".to_owned(), parts }
+    }
+
+    /// The ways of one ground beside each other.
+    fn table(&self, ground: Ground, lines: &[Line]) -> Part {
+        let header = [
+            "",
+            "test error",
+            "worst on test rows",
+            "runs with a violation",
+            "constraints violated",
+            "shown to be",
+            "margin had",
+            "of these, with a violation",
+        ];
+        let row = |line: &Line| {
+            vec![
+                line.way.clone(),
+                line.error.to_string(),
+                line.worst.to_string(),
+                percent(line.runs_violated),
+                percent(line.violated),
+                percent(line.shown_violated),
+                percent(line.promised),
+                line.broken.map_or("–".to_owned(), percent),
+            ]
+        };
+        let caption = match ground {
+            Ground::SmallAdult | Ground::Entities | Ground::Simulated => {
+                format!("Means of {} runs with standard errors.", self.runs)
+            }
+            _ => format!(
+                "Means of {} runs with standard errors; the paper has {} with one dataset and {} with two.",
+                self.runs,
+                paper_has(ground.experiment(), Way::PracticalOne),
+                paper_has(ground.experiment(), Way::PracticalTwo),
+            ),
+        };
+        Part::Table {
+            caption,
+            header: header.map(str::to_owned).into(),
+            rows: lines.iter().map(row).collect(),
+        }
     }
 
     fn figure(&self) -> Picture {

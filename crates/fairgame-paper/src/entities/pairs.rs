@@ -157,79 +157,100 @@ fn case(nation: &Nation, chain: bool, same: bool, stream: &mut Stream) -> Case {
 
 /// The business of the other listing.
 fn other(nation: &Nation, left: &Business, case: Case, stream: &mut Stream) -> Business {
-    let city = left.place.city;
-    let mut right = left.clone();
     match case {
-        Case::Listed => {}
-        Case::Moved => {
-            // Mostly within the city; the number is often kept.
-            let city = if chance(stream, 0.85) { city } else { below(stream, nation.cities.len()) };
-            right.place = nation.place(city, stream);
-            if city == left.place.city && chance(stream, 0.4) {
-                right.place.postcode.clone_from(&left.place.postcode);
-            }
-            if chance(stream, 0.25) {
-                right.phone = nation.phone(city, stream);
-            }
-        }
+        Case::Listed => left.clone(),
+        Case::Moved => moved(nation, left, stream),
         Case::Renamed => {
+            let mut right = left.clone();
             right.name = renamed(nation, left, stream);
             if chance(stream, 0.15) {
-                right.phone = nation.phone(city, stream);
+                right.phone = nation.phone(left.place.city, stream);
             }
+            right
         }
-        Case::Branch => {
-            let city = if chance(stream, 0.6) { city } else { below(stream, nation.cities.len()) };
-            let chain = left.chain.unwrap_or_default();
-            right = nation.branch(chain, city, stream);
-            if right.place.city == left.place.city {
-                // Two branches on one street, or in one district.
-                if chance(stream, 0.3) {
-                    right.place.street = left.place.street;
-                }
-                if chance(stream, 0.3) {
-                    right.place.postcode.clone_from(&left.place.postcode);
-                }
-            }
+        Case::Branch => branch(nation, left, stream),
+        Case::Neighbour => neighbour(nation, left, stream),
+        Case::Namesake => namesake(nation, left, stream),
+        Case::Successor => successor(nation, left, stream),
+        Case::Stranger => nation.independent(left.place.city, stream),
+    }
+}
+
+/// The same business elsewhere: mostly within the city, and the number is often kept.
+fn moved(nation: &Nation, left: &Business, stream: &mut Stream) -> Business {
+    let mut right = left.clone();
+    let city = left.place.city;
+    let city = if chance(stream, 0.85) { city } else { below(stream, nation.cities.len()) };
+    right.place = nation.place(city, stream);
+    if city == left.place.city && chance(stream, 0.4) {
+        right.place.postcode.clone_from(&left.place.postcode);
+    }
+    if chance(stream, 0.25) {
+        right.phone = nation.phone(city, stream);
+    }
+    right
+}
+
+/// Another branch of the same chain.
+fn branch(nation: &Nation, left: &Business, stream: &mut Stream) -> Business {
+    let city = left.place.city;
+    let city = if chance(stream, 0.6) { city } else { below(stream, nation.cities.len()) };
+    let chain = left.chain.unwrap_or_default();
+    let mut right = nation.branch(chain, city, stream);
+    if right.place.city == left.place.city {
+        // Two branches on one street, or in one district.
+        if chance(stream, 0.3) {
+            right.place.street = left.place.street;
         }
-        Case::Neighbour => {
-            right = nation.independent(city, stream);
-            right.place = left.place.clone();
-            if chance(stream, 0.5) {
-                right.place.number += 1 + below(stream, 6);
-            }
-            if chance(stream, 0.15) {
-                // The mall's switchboard.
-                right.phone.clone_from(&left.phone);
-            }
+        if chance(stream, 0.3) {
+            right.place.postcode.clone_from(&left.place.postcode);
         }
-        Case::Namesake => {
-            right = nation.independent(city, stream);
-            if chance(stream, 0.6) {
-                right.name.proper.clone_from(&left.name.proper);
-            } else {
-                right.name.kind = left.name.kind;
-                right.name.extra = left.name.extra;
-            }
-            if chance(stream, 0.4) {
-                right.name.kind = left.name.kind;
-            }
-            if chance(stream, 0.3) {
-                right.place.street = left.place.street;
-                right.place.postcode.clone_from(&left.place.postcode);
-            }
-        }
-        Case::Successor => {
-            right = nation.independent(city, stream);
-            right.place = left.place.clone();
-            if chance(stream, 0.6) {
-                right.name.kind = left.name.kind;
-            }
-            if chance(stream, 0.3) {
-                right.phone.clone_from(&left.phone);
-            }
-        }
-        Case::Stranger => right = nation.independent(city, stream),
+    }
+    right
+}
+
+/// Another business in the same building, or next door.
+fn neighbour(nation: &Nation, left: &Business, stream: &mut Stream) -> Business {
+    let mut right = nation.independent(left.place.city, stream);
+    right.place = left.place.clone();
+    if chance(stream, 0.5) {
+        right.place.number += 1 + below(stream, 6);
+    }
+    if chance(stream, 0.15) {
+        // The mall's switchboard.
+        right.phone.clone_from(&left.phone);
+    }
+    right
+}
+
+/// Another business in the same city that is called alike.
+fn namesake(nation: &Nation, left: &Business, stream: &mut Stream) -> Business {
+    let mut right = nation.independent(left.place.city, stream);
+    if chance(stream, 0.6) {
+        right.name.proper.clone_from(&left.name.proper);
+    } else {
+        right.name.kind = left.name.kind;
+        right.name.extra = left.name.extra;
+    }
+    if chance(stream, 0.4) {
+        right.name.kind = left.name.kind;
+    }
+    if chance(stream, 0.3) {
+        right.place.street = left.place.street;
+        right.place.postcode.clone_from(&left.place.postcode);
+    }
+    right
+}
+
+/// Another business that took over the premises.
+fn successor(nation: &Nation, left: &Business, stream: &mut Stream) -> Business {
+    let mut right = nation.independent(left.place.city, stream);
+    right.place = left.place.clone();
+    if chance(stream, 0.6) {
+        right.name.kind = left.name.kind;
+    }
+    if chance(stream, 0.3) {
+        right.phone.clone_from(&left.phone);
     }
     right
 }

@@ -48,6 +48,7 @@ mod policy;
 mod problem;
 mod regions;
 mod set;
+mod sparse;
 mod surrogate;
 mod survey;
 mod tally;

@@ -1,0 +1,233 @@
+//! Whatever goes wrong, nothing is half-written and nothing is lost: killed, stopped, a full disk, mistakes.
+
+mod common;
+
+use std::time::Duration;
+
+use common::applicants::folder;
+
+/// Killed at any moment, nothing half-written; resumed, the same bits.
+#[test]
+fn killed_and_resumed() {
+    let folder = folder();
+    let common = ["train", "people.csv", "--policy", "policy.toml", "--turns", "60000", "--quiet"];
+    let whole = folder.fairgame(&[&common[..], &["-o", "whole.safetensors"]].concat());
+    assert!(matches!(whole.code, Some(0 | 1)), "{whole:?}");
+    let part = [
+        &common[..],
+        &["-o", "part.safetensors", "--checkpoint", "run", "--resume", "--checkpoint-every", "300"],
+    ]
+    .concat();
+    for wait in [30, 90, 160, 250, 400] {
+        let mut child = folder.command(&part).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Whole or not there.
+        if folder.path("part.safetensors").exists() {
+            assert_eq!(folder.bytes("part.safetensors"), folder.bytes("whole.safetensors"));
+        }
+    }
+    let resumed = folder.fairgame(&part);
+    assert_eq!(resumed.code, whole.code, "{resumed:?}");
+    assert_eq!(folder.bytes("part.safetensors"), folder.bytes("whole.safetensors"));
+    // A checkpoint that is there is not overwritten unasked, and not taken up by another training.
+    let unasked = folder.fairgame(&[&common[..], &["--checkpoint", "run"]].concat());
+    assert_eq!(unasked.code, Some(2));
+    assert!(unasked.stderr.contains("--resume"), "{unasked:?}");
+    let other = folder.fairgame(&[&part[..], &["--seed", "4"]].concat());
+    assert_eq!(other.code, Some(2));
+    assert!(other.stderr.contains("other settings or other data"), "{other:?}");
+}
+
+/// Ctrl-C ends a training with what was kept, says so, and it can go on.
+#[cfg(unix)]
+#[test]
+fn stopped_by_hand() {
+    let folder = folder();
+    let train = [
+        "train",
+        "people.csv",
+        "--policy",
+        "policy.toml",
+        "--turns",
+        "2000000000",
+        "--recipe",
+        "paper",
+        "--keep",
+        "1000000",
+        "-o",
+        "m.safetensors",
+        "--checkpoint",
+        "run",
+        "--checkpoint-every",
+        "5000",
+        "--resume",
+    ];
+    let mut last = 0;
+    for _ in 0..2 {
+        let before = std::fs::read(folder.path("run/checkpoint.safetensors")).unwrap_or_default();
+        let mut command = folder.command(&train);
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Until it has got on by a checkpoint.
+        while std::fs::read(folder.path("run/checkpoint.safetensors")).unwrap_or_default() == before
+        {
+            assert_eq!(child.try_wait().unwrap(), None, "it plays on until it is stopped");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let kill =
+            std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(130), "{message}");
+        let at = message.split("stopped at turn ").nth(1).expect("it says where");
+        let turn: u64 = at.split(' ').next().unwrap().parse().unwrap();
+        assert!(turn > last, "{message}");
+        last = turn;
+        let evaluated = folder.fairgame(&["evaluate", "m.safetensors", "new.csv"]);
+        assert!(matches!(evaluated.code, Some(0 | 1 | 3)), "{evaluated:?}");
+    }
+}
+
+/// A disk that is full when the training is done: a message, nothing half-written, and the model not lost.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    let folder = folder();
+    let train = ["train", "people.csv", "--policy", "policy.toml", "--turns", "300", "--quiet"];
+    let rescue = folder.path("rescue");
+    std::fs::create_dir(&rescue).unwrap();
+    let whole = folder.fairgame(&[&train[..], &["-o", "whole.safetensors"]].concat());
+    assert!(matches!(whole.code, Some(0 | 1)), "{whole:?}");
+    let mut command = folder.command(&[&train[..], &["-o", "/dev/full"]].concat());
+    let output = command.env("TMPDIR", &rescue).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("No space left") && message.contains("rescue"), "{message}");
+    let saved: Vec<_> =
+        std::fs::read_dir(&rescue).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(std::fs::read(&saved[0]).unwrap(), folder.bytes("whole.safetensors"));
+
+    // Files may not grow beyond four kilobytes: what a disk does that fills up while a file is written.
+    let before = folder.listing();
+    let binary = env!("CARGO_BIN_EXE_fairgame");
+    for arguments in [
+        "train people.csv --policy policy.toml --turns 300 --quiet -o full.safetensors",
+        "predict whole.safetensors new.csv -o full.csv",
+        "predict whole.safetensors new.csv -o full.parquet",
+        "report whole.safetensors -o full.html",
+        "data export compas full",
+    ] {
+        let script = format!("trap '' XFSZ; ulimit -f 8; exec {binary} {arguments}");
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {message}");
+        // Parquet's writer has its own words around it, by how far it had got.
+        let said = message.contains("cannot be written: ") && message.contains("File too large");
+        assert!(said, "{arguments}: {message}");
+        std::fs::remove_dir(folder.path("full")).ok();
+        assert_eq!(folder.listing(), before, "{arguments}");
+    }
+}
+
+/// Each mistake: exit code 2, one message that says what to do, nothing on standard output, no file.
+#[test]
+fn mistakes() {
+    let folder = folder();
+    let model = folder.fairgame(&[
+        "train",
+        "people.csv",
+        "--policy",
+        "policy.toml",
+        "--turns",
+        "50",
+        "-o",
+        "m.safetensors",
+    ]);
+    assert!(matches!(model.code, Some(0 | 1)), "{model:?}");
+    let half = folder.bytes("m.safetensors");
+    folder.write("half.safetensors", &half[..half.len() / 2]);
+    folder.write("bad.toml", "label = 'hired == \"yes\"'\nturns = 5\n");
+    folder.write("broken.toml", "label = \n");
+    folder.write("texts.csv", "hired,decision\nyes,accept\nno,reject\n");
+    folder.write("scores.csv", "hired,score\nyes,1.5\nno,-2\n");
+    folder.write("gaps.csv", "hired,score\nyes,0.5\nno,\n");
+    let label = ["--label", "hired == \"yes\""];
+    let train = |more: &[&'static str]| [&["train", "people.csv"], more].concat();
+    let cases: Vec<(Vec<&str>, &str)> = vec![
+        (train(&[]), "no label"),
+        (train(&["--policy", "nosuch.toml"]), "cannot be read"),
+        (train(&["--policy", "@adlt"]), "adult"),
+        (train(&["--policy", "bad.toml"]), "turns"),
+        (train(&["--policy", "broken.toml"]), "not TOML"),
+        (train(&["--policy", "policy.toml", "--set", "model"]), "--set"),
+        (train(&["--policy", "policy.toml", "--set", "sed = 3"]), "sed"),
+        (train(&["--policy", "policy.toml", "--constraint", "recal() >= 0.9"]), "recall"),
+        (
+            train(&["--policy", "policy.toml", "--constraint", "tpr(grup == \"a\") >= 0.9"]),
+            "did you mean `group`",
+        ),
+        (
+            train(&["--policy", "policy.toml", "--constraint", "tpr(group == \"c\") >= 0.9"]),
+            "group",
+        ),
+        (train(&["--policy", "policy.toml", "--constraint", "accuracy() >= 1.1"]), "no classifier"),
+        (train(&["--policy", "policy.toml", "--weight", "wieght"]), "did you mean `weight`"),
+        (train(&["--policy", "policy.toml", "--weight", "city"]), "category"),
+        (train(&["--policy", "policy.toml", "--turns", "0"]), "above 0"),
+        (train(&["--policy", "policy.toml", "--batch", "0"]), "above 0"),
+        (train(&["--policy", "policy.toml", "--step", "-1"]), "step"),
+        (train(&["--policy", "policy.toml", "--units", "5"]), "mlp"),
+        (train(&["--policy", "policy.toml", "--model", "mlp", "--units", "0"]), "unit"),
+        (train(&["--policy", "policy.toml", "--keep", "some"]), "every"),
+        (train(&["--policy", "policy.toml", "--keep", "0"]), "nothing to select from"),
+        (train(&["--policy", "policy.toml", "--epsilon", "0.1"]), "epsilon"),
+        (train(&["--policy", "policy.toml", "--algorithm", "discrete"]), "radius"),
+        (train(&["--policy", "policy.toml", "--algorithm", "continuous"]), "convex"),
+        (train(&["--policy", "policy.toml", "--val-fraction", "1.5"]), "fraction"),
+        (train(&["--policy", "policy.toml", "--val-fraction", "0"]), "fraction"),
+        (train(&["--policy", "policy.toml", "--test-fraction", "-0.1"]), "fraction"),
+        (train(&["--policy", "policy.toml", "-o", "no/such/folder/m"]), "folder"),
+        (train(&["--policy", "policy.toml", "-o", "."]), "folder"),
+        // Nobody, not even root, can make a file there.
+        (train(&["--policy", "policy.toml", "-o", "/proc/m.safetensors"]), "may be written to"),
+        (train(&["--policy", "policy.toml", "--validation", "texts.csv"]), "column"),
+        (train(&["--policy", "policy.toml", "--test", "nosuch.csv"]), "nosuch.csv"),
+        (train(&["--policy", "policy.toml", "--ignore", "cty"]), "city"),
+        (vec!["evaluate", "nosuch", "new.csv"], "cannot be read"),
+        (vec!["evaluate", "people.csv", "new.csv"], "not a model"),
+        (vec!["evaluate", "half.safetensors", "new.csv"], "not a model"),
+        (vec!["evaluate", "m.safetensors", "texts.csv"], "column"),
+        (vec!["evaluate", "m.safetensors", "new.csv", "--confidence", "1"], "confidence"),
+        (vec!["evaluate", "m.safetensors", "new.csv", "--weight", "hired"], "weight"),
+        (vec!["predict", "m.safetensors", "texts.csv"], "column"),
+        (vec!["predict", "m.safetensors", "new.csv", "-o", "out.xyz"], "format"),
+        (vec!["predict", "m.safetensors", "new.csv", "--id", "di"], "did you mean `id`"),
+        (vec!["predict", "m.safetensors", "new.csv", "--format", "parquet"], "standard output"),
+        ([&["audit", "texts.csv", "--prediction", "decision"], &label[..]].concat(), "decision =="),
+        ([&["audit", "texts.csv", "--prediction", "decison"], &label[..]].concat(), "decision"),
+        (
+            [&["audit", "scores.csv", "--prediction", "score"], &label[..]].concat(),
+            "between 0 and 1",
+        ),
+        ([&["audit", "gaps.csv", "--prediction", "score"], &label[..]].concat(), "no prediction"),
+        (vec!["audit", "scores.csv", "--prediction", "score"], "no label"),
+    ];
+    let before = folder.listing();
+    for (arguments, wanted) in cases {
+        let run = folder.fairgame(&arguments);
+        assert_eq!(run.code, Some(2), "{arguments:?}: {run:?}");
+        assert!(run.stdout.is_empty(), "{arguments:?}: {run:?}");
+        assert!(
+            run.stderr.contains("error: ") && run.stderr.contains(wanted),
+            "{arguments:?}: {run:?}"
+        );
+        let errors = run.stderr.lines().filter(|line| line.starts_with("error: ")).count();
+        assert_eq!(errors, 1, "{arguments:?}: {run:?}");
+        assert!(!run.stderr.contains("panicked"), "{arguments:?}: {run:?}");
+    }
+    assert_eq!(folder.listing(), before, "no file was left behind");
+}
