@@ -13,12 +13,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted as _check_is_fitted
 
-from . import _fairgame, rates
+from . import _arguments, _fairgame, rates
 from ._estimator import DecisionDistribution, FairGameClassifier, FairGameWarning
-from ._estimator import dumped as _dumped
-from ._estimator import listed as _listed
-from ._estimator import threads as _threads
 from ._evaluation import Evaluation
 from ._fairgame import Table, __version__
 from ._progress import Bar as _Bar
@@ -50,10 +48,10 @@ def train(
     n_jobs: int | None = None,
     verbose: int | str = "auto",
 ) -> FairGameClassifier:
-    """Trains by a policy on a table that has the label and the groups: what `fairgame train` does.
+    """Trains by a policy, on a table with the label and the groups as columns, as `fairgame train` does.
 
-    The policy is a mapping with the keys of a policy file, or the path of one; the table is a frame, a dict of
-    arrays, or the path of a file. What the training warns of is in `warnings_`.
+    The policy is a mapping with the keys of a policy file, or the path of one. The table is a frame, a dict of
+    arrays, or the path of a file. Warnings are in `warnings_`.
 
     >>> import fairgame, numpy as np
     >>> ages = np.arange(20, 60)
@@ -62,26 +60,25 @@ def train(
     >>> bool(model.predict({"age": ages}).any())
     True
     """
-    if isinstance(policy, (str, os.PathLike)):
-        policy = _policy_file(policy)
+    settings = _arguments.to_json(_policy_file(policy) if isinstance(policy, (str, os.PathLike)) else policy)
     val = None if validation is None else _table(validation)
     with _Bar(verbose) as progress:
-        classifier, result = _fairgame.train(_dumped(policy), _table(data), val, _threads(n_jobs), progress)
+        classifier, result = _fairgame.train(settings, _table(data), val, _arguments.threads(n_jobs), progress)
     return FairGameClassifier._of(classifier, result=json.loads(result))
 
 
 def load(path: str | os.PathLike, *, classes: Iterable[Any] | None = None) -> FairGameClassifier:
-    """Reads a model file, of Python or of the command line; see `FairGameClassifier.load`."""
+    """Reads a model file that Python or the command line wrote; see `FairGameClassifier.load`."""
     return FairGameClassifier.load(path, classes=classes)
 
 
 def read(*paths: str | os.PathLike) -> Table:
-    """Reads files as the command line does: CSV, Parquet and Arrow, compressed or not, a folder, or `@adult`."""
+    """Reads files as the command line does: CSV, Parquet or Arrow, compressed or not, a folder, or `@adult`."""
     return Table.read([os.fspath(path) for path in paths])
 
 
 def dataset(name: str) -> Any:
-    """A dataset that is shipped, as a frame of pandas: `adult`, `adult/test`, `compas` or `communities`.
+    """A dataset of this package, as a frame of pandas: `adult`, `adult/test`, `compas` or `communities`.
 
     >>> import fairgame
     >>> fairgame.dataset("adult").shape
@@ -93,9 +90,13 @@ def dataset(name: str) -> Any:
 def evaluate(
     classifier: FairGameClassifier | str | os.PathLike, data: Any, *, sample_weight: Any = None, confidence: float = 0.95
 ) -> Evaluation:
-    """What a classifier, or the one of a model file, comes to on a table that has the label and the groups: what `fairgame evaluate` does."""
+    """Evaluates a classifier, or that of a model file, as `fairgame evaluate` does.
+
+    The table has the label and the groups as columns.
+    """
     if isinstance(classifier, (str, os.PathLike)):
         classifier = load(classifier)
+    _check_is_fitted(classifier)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     found, notes = classifier._classifier.evaluate(_table(data), weight, confidence)
     return Evaluation(json.loads(found), notes)
@@ -111,7 +112,7 @@ def audit(
     sample_weight: Any = None,
     confidence: float = 0.95,
 ) -> Evaluation:
-    """The verdicts on anyone's decisions: truths, 0 and 1, or chances of a positive decision.
+    """Evaluates decisions of any origin: booleans, 0 and 1, or probabilities of a positive decision.
 
     >>> import fairgame, numpy as np
     >>> sex, able = np.array(["f", "m"] * 50), np.array([True, True, False, False] * 25)
@@ -119,12 +120,13 @@ def audit(
     >>> found.verdict
     'met'
     """
-    policy = {"label": str(label), "objective": str(objective), "constraints": _listed(constraints)}
+    texts = _arguments.constraint_texts(constraints)
+    policy = _arguments.to_json({"label": str(label), "objective": str(objective), "constraints": texts})
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     chances = np.asarray(predictions, dtype=np.float64)
     if chances.ndim != 1:
         raise ValueError(f"predictions are one number a row, and not of shape {chances.shape}")
-    return Evaluation(json.loads(_fairgame.audit(_dumped(policy), _table(data), chances, weight, confidence)))
+    return Evaluation(json.loads(_fairgame.audit(policy, _table(data), chances, weight, confidence)))
 
 
 def _policy_file(path: str | os.PathLike) -> Any:

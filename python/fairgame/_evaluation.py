@@ -1,4 +1,4 @@
-"""What decisions come to on rows: rates, constraints, verdicts."""
+"""The evaluation of decisions on rows: rates, constraints, verdicts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 class Evaluation:
-    """Rates and constraints with intervals.
+    """Rates and constraints with confidence intervals.
 
-    `constraints` and `rates` are lists of plain dicts, one a row of a table, with the keys `name`, `value`, `low`,
-    `high` and `reason` (why there is no value, or None); a constraint has its `verdict` too, a rate its `rows`. The
-    value of a constraint is its loss on these rows, on which it holds where that is at most 0. `to_pandas()` makes a
-    frame of them.
+    `constraints` and `rates` are lists of dicts with the keys `name`, `value`, `low`, `high` and `reason` (why there
+    is no value, or None). A constraint also has its `verdict`, and a rate its number of `rows`. The value of a
+    constraint is its loss on these rows: there the constraint holds if the loss is at most 0. `to_pandas()` makes a
+    frame of both lists.
 
-    The verdict is `"met"`, `"violated"` or `"undecided"`, of all constraints together, at the confidence.
+    `verdict` is `"met"`, `"violated"` or `"undecided"`, for all constraints together at the level `confidence`.
     """
 
     def __init__(self, found: dict[str, Any], warnings: Iterable[str] = ()):
@@ -35,12 +35,12 @@ class Evaluation:
 
     @property
     def met(self) -> bool:
-        """Whether all constraints are met at the confidence."""
+        """Whether all constraints together are met, at the level `confidence`."""
         return self.verdict == "met"
 
     @property
     def worst(self) -> float | None:
-        """The largest loss of a constraint; None if there is none that can be measured."""
+        """The largest loss of any constraint; None if none can be measured."""
         return max((one["value"] for one in self.constraints if one["value"] is not None), default=None)
 
     def to_pandas(self) -> Any:

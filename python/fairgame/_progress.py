@@ -1,11 +1,11 @@
-"""A progress bar that needs nothing: one line on standard error."""
+"""A progress bar without dependencies: one line on standard error."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-AFTER = 2.0  # Seconds that training may take before "auto" shows a bar.
+AFTER = 2.0  # Seconds of training before "auto" shows a bar.
 
 
 class Bar:
@@ -35,5 +35,5 @@ class Bar:
 
 
 def _watched() -> bool:
-    """Whether someone looks: a terminal, or a notebook."""
+    """Whether standard error is shown to someone: a terminal, or a notebook."""
     return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", lambda: False)())

@@ -1,16 +1,16 @@
-"""Rows of any kind as a table of the library: numpy, sparse, pandas, polars, pyarrow, or files."""
+"""Data of any kind as a table of the library: numpy, sparse, pandas, polars, pyarrow, or files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ._fairgame import Table
 
-# Whole numbers beyond it cannot all be told apart as float64.
+# Above it, different integers may be the same float64.
 EXACT = 2**53
 
 
@@ -19,17 +19,17 @@ def is_pandas(X: Any) -> bool:
 
 
 def is_columns(X: Any) -> bool:
-    """Whether it is a dict of columns; a sparse matrix may be a dict too."""
+    """Whether it is a dict of columns. Some sparse matrices are dicts too, but not of columns."""
     return isinstance(X, Mapping) and not hasattr(X, "tocsc")
 
 
 def is_frame(X: Any) -> bool:
-    """Whether columns have names and kinds of their own."""
+    """Whether each column has its own name and type."""
     return is_pandas(X) or hasattr(X, "__arrow_c_stream__") or isinstance(X, Table) or is_columns(X)
 
 
-def table(X: Any, names: list[str] | None = None) -> Table:
-    """A table of rows: of a frame with its own names, of an array with `names`, of files by their paths."""
+def table(X: Any, names: Sequence[str] = ()) -> Table:
+    """The table of a frame, of an array whose columns are called `names`, or of the file at a path."""
     if isinstance(X, Table):
         return X
     if isinstance(X, (str, os.PathLike)):
@@ -53,7 +53,7 @@ def table(X: Any, names: list[str] | None = None) -> Table:
 
 
 def _without_nulls(X: Any) -> Any:
-    """A frame of polars without columns of its type Null, which Arrow's interface does not take from it."""
+    """A frame without polars' columns of type Null, which cannot be passed on as Arrow: they become strings."""
     if type(X).__module__.partition(".")[0] != "polars" or not hasattr(X, "schema"):
         return X
     import polars as pl
@@ -68,7 +68,7 @@ def array_names(count: int) -> list[str]:
 
 
 def column(values: Any, name: Any = "") -> Any:
-    """A column as the library takes it: float64, int8 for truths, or codes with their texts."""
+    """A column in a form that the library takes: float64, int8 for booleans, or categories as codes and texts."""
     kind = str(getattr(values, "dtype", ""))
     if kind == "category":
         values = getattr(values, "cat", values)
@@ -103,7 +103,7 @@ def _check_exact(whole: np.ndarray, name: Any) -> None:
 
 
 def _objects(values: Any, name: Any) -> Any:
-    """A column of objects: truths, numbers or texts, whichever all of them are."""
+    """A column of objects: booleans or numbers if all of them are, and categories otherwise."""
     try:
         if hasattr(values, "factorize"):
             codes, held = values.factorize()
@@ -128,7 +128,7 @@ def _objects(values: Any, name: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A value as the text of a category: whole numbers and truths as the language writes them."""
+    """A value as the text of a category. Integers and booleans are written as in the language."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
@@ -137,7 +137,7 @@ def _text(value: Any) -> str:
 
 
 def groups(sensitive: Any, rows: Table) -> list[tuple[str, Any]]:
-    """Columns of groups, beside those of X: none for columns that X has already."""
+    """The columns of `sensitive_features` that X does not have. A column that both have must be equal."""
     known = [name for name, _ in rows.columns]
     found = []
     for name, values in _groups(sensitive, known):
@@ -190,7 +190,7 @@ def _groups(sensitive: Any, known: list[str]) -> list[tuple[str, Any]]:
 
 
 def back(rows: Table, name: str) -> Any:
-    """A column of a table, as one to make another table of."""
+    """A column of a table, in the form that `Table.from_columns` takes."""
     values, texts = rows.column(name)
     return (values, texts) if values.dtype == np.int32 else values
 

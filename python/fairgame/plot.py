@@ -1,10 +1,11 @@
-"""Figures; they need matplotlib.
+"""Figures, which need matplotlib.
 
 Each function draws on `ax`, or on a figure of its own, and returns the axes.
 """
 
 from __future__ import annotations
 
+import json
 import textwrap
 from typing import Any
 
@@ -16,7 +17,7 @@ MARKERS = {"met": "o", "violated": "X", "undecided": "s"}
 
 
 def trade_off(classifier: FairGameClassifier, ax: Any = None) -> Any:
-    """Objective against worst violation: the models that were kept, those that are mixed, and the mixture."""
+    """Objective against worst violation, of the models that training kept and of the mixture."""
     ax = ax if ax is not None else _axes(6, 4)
     moments = [one["model"] for one in classifier.iterates_]
     if not moments or moments[0]["worst"] is None:
@@ -33,8 +34,9 @@ def trade_off(classifier: FairGameClassifier, ax: Any = None) -> Any:
         x, y, weights = zip(*chosen)
         sizes = [40 + 260 * weight for weight in weights]
         ax.scatter(x, y, s=sizes, facecolors="none", edgecolors="#b3541e", linewidths=1.6, label="mixed, by weight")
-    if classifier._mixed is not None:
-        point = [classifier._mixed["worst"]], [classifier._mixed["objective"]]
+    whole = json.loads(classifier._classifier.describe())["record"].get("mixture")
+    if whole is not None:
+        point = [whole["worst"]], [whole["objective"]]
         ax.plot(*point, "*", color="#b3541e", markersize=14, label="the mixture")
     ax.legend(frameon=False)
     ax.axvline(0.0, color="#333333", linewidth=0.8)
@@ -45,7 +47,7 @@ def trade_off(classifier: FairGameClassifier, ax: Any = None) -> Any:
 
 
 def constraints(evaluation: Evaluation, ax: Any = None) -> Any:
-    """The loss of each constraint with its interval: met where all of it is left of 0."""
+    """The loss of each constraint with its interval. A constraint is met if its interval is left of 0."""
     if not isinstance(evaluation, Evaluation):
         raise ValueError("give an evaluation: plot.constraints(model.evaluate(X, y))")
     shown = evaluation.constraints

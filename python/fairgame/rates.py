@@ -1,4 +1,4 @@
-"""Rates, groups and constraints from Python; each prints as the text of the language.
+"""Rates, groups and constraints built in Python. Each prints as its text in the language.
 
 >>> from fairgame import rates
 >>> rates.tpr('race == "Black"') <= rates.tpr() + 0.05
@@ -21,9 +21,15 @@ _KEYWORDS = {"and", "or", "not", "in", "each", "where", "within", "true", "false
 
 
 class _Text:
-    """Something that is its text."""
+    """An expression, known by its text in the language."""
 
-    _text: str
+    def __init__(self, text: str, binds: int = 3):
+        # The precedence of the outermost operator. 1: `or`, sum; 2: `and`, product; 3: what binds more tightly.
+        self._text, self._binds = text, binds
+
+    def _within(self, binds: int) -> str:
+        """The text as an operand of an operator of this precedence: in parentheses if it binds less tightly."""
+        return self._text if self._binds >= binds else f"({self._text})"
 
     def __str__(self) -> str:
         return self._text
@@ -35,14 +41,7 @@ class _Text:
 
 
 class Group(_Text):
-    """A condition on rows: `&`, `|` and `~` join them."""
-
-    def __init__(self, text: str, binds: int = 3):
-        # 3: nothing can tear it apart; 2: `and` inside; 1: `or` inside.
-        self._text, self._binds = text, binds
-
-    def _within(self, binds: int) -> str:
-        return self._text if self._binds >= binds else f"({self._text})"
+    """A condition on rows. Conditions are combined with `&`, `|` and `~`."""
 
     def __and__(self, other: Group) -> Group:
         return Group(f"{self._within(2)} and {_group(other)._within(2)}", 2)
@@ -58,7 +57,7 @@ class Group(_Text):
 
 
 class Column(Group):
-    """A column, to be compared; alone, the group of the rows where it is true."""
+    """A column. Comparing it gives a group; by itself it is the group of rows where it is true."""
 
     def __init__(self, name: str):
         super().__init__(_column(name))
@@ -84,15 +83,15 @@ class Column(Group):
     __hash__ = _Text.__hash__
 
     def isin(self, values: Iterable[Any]) -> Group:
-        """The rows whose value is one of these."""
+        """The group of rows whose value is one of these."""
         return Group(f"{self} in [{', '.join(map(_value, values))}]")
 
     def median(self) -> Quantile:
-        """The median of training rows, to compare with."""
+        """The median over the training rows, to compare with."""
         return Quantile(f"median({self})")
 
     def quantile(self, level: float) -> Quantile:
-        """A quantile of training rows, to compare with."""
+        """A quantile over the training rows, to compare with."""
         return Quantile(f"quantile({self}, {_number(level)})")
 
 
@@ -103,14 +102,11 @@ def _group(group: Any) -> Group:
 
 
 class Quantile(_Text):
-    """A number that training rows give."""
-
-    def __init__(self, text: str):
-        self._text = text
+    """A number that is computed from the training rows."""
 
 
 def column(name: str) -> Column:
-    """A column by its name, whatever is in it.
+    """A column by its name, which may contain any characters.
 
     >>> column("hours per week") > 40
     `hours per week` > 40
@@ -119,7 +115,7 @@ def column(name: str) -> Column:
 
 
 def each(*names: str, where: Group | str | None = None) -> Group:
-    """Every value of a column, or every combination of several, is a group of its own.
+    """One group per value of a column, or per combination of values of several columns.
 
     >>> positive_rate(each("sex", "race", where=column("age") >= 18))
     positive_rate(each [sex, race] where age >= 18)
@@ -132,10 +128,7 @@ def each(*names: str, where: Group | str | None = None) -> Group:
 
 
 class Constraint(_Text):
-    """A bound on rates."""
-
-    def __init__(self, text: str):
-        self._text = text
+    """A constraint on rates."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constraint) and self._text == other._text
@@ -148,14 +141,7 @@ class Constraint(_Text):
 
 
 class Rate(_Text):
-    """A sum of rates and numbers; comparing it gives a constraint."""
-
-    def __init__(self, text: str, binds: int = 3):
-        # 3: nothing can tear it apart; 2: a product; 1: a sum.
-        self._text, self._binds = text, binds
-
-    def _within(self, binds: int) -> str:
-        return self._text if self._binds >= binds else f"({self._text})"
+    """An expression of rates and numbers. Comparing it gives a constraint."""
 
     def __add__(self, other: Rate | float) -> Rate:
         return Rate(f"{self._within(1)} + {_term(other, 2)}", 1)
@@ -192,7 +178,7 @@ class Rate(_Text):
     __hash__ = _Text.__hash__
 
     def within(self, slack: float, *, of: Rate | float) -> Constraint:
-        """That it is at most `slack` away from `of`."""
+        """The constraint that this rate differs from `of` by at most `slack`."""
         return Constraint(f"{self} == {_term(of, 1)} within {_number(slack)}")
 
 
@@ -228,28 +214,28 @@ def _escaped(text: str, quote: str) -> str:
     return text.replace("\\", "\\\\").replace(quote, "\\" + quote)
 
 
-def _rate(name: str, of: str) -> Callable[..., Rate]:
+def _rate(name: str, meaning: str) -> Callable[..., Rate]:
     def rate(group: Group | Column | str = "") -> Rate:
         return Rate(f"{name}({group})")
 
     rate.__name__ = rate.__qualname__ = name
-    rate.__doc__ = f"The share {of}; of everyone, or of a group: a condition, or `each column`."
+    rate.__doc__ = f"{meaning}, over all rows or in a group: a condition, or `each column`."
     return rate
 
 
-error = _rate("error", "that is decided wrongly")
-accuracy = _rate("accuracy", "that is decided rightly")
-positive_rate = _rate("positive_rate", "that is decided positive")
-negative_rate = _rate("negative_rate", "that is decided negative")
-tpr = _rate("tpr", "of the positive rows that is decided positive")
-recall = _rate("recall", "of the positive rows that is decided positive")
-fnr = _rate("fnr", "of the positive rows that is decided negative")
-fpr = _rate("fpr", "of the negative rows that is decided positive")
-tnr = _rate("tnr", "of the negative rows that is decided negative")
-precision = _rate("precision", "of the rows decided positive that is positive")
-f1 = _rate("f1", "that is the harmonic mean of precision and recall")
+error = _rate("error", "The share of rows decided wrongly")
+accuracy = _rate("accuracy", "The share of rows decided correctly")
+positive_rate = _rate("positive_rate", "The share of rows decided positive")
+negative_rate = _rate("negative_rate", "The share of rows decided negative")
+tpr = _rate("tpr", "The share of positive rows that are decided positive")
+recall = _rate("recall", "The share of positive rows that are decided positive")
+fnr = _rate("fnr", "The share of positive rows that are decided negative")
+fpr = _rate("fpr", "The share of negative rows that are decided positive")
+tnr = _rate("tnr", "The share of negative rows that are decided negative")
+precision = _rate("precision", "The share of rows decided positive that are positive")
+f1 = _rate("f1", "The harmonic mean of precision and recall")
 
 
 def churn(old: Group | Column | str, group: Group | Column | str = "") -> Rate:
-    """The share decided otherwise than `old`, a column of decisions or a condition, says."""
+    """The share of rows whose decision differs from `old`, which is a column of earlier decisions or a condition."""
     return Rate(f"churn({old}{f', {group}' if str(group) else ''})")

@@ -91,6 +91,14 @@ impl Sums {
 }
 
 impl Sums {
+    /// Room for so many events.
+    fn reserve(&mut self, side: Side, events: usize) {
+        match side {
+            Side::Exact => self.positive.reserve((events + 1).saturating_sub(self.positive.len())),
+            Side::Proxy => self.surrogate.reserve((events + 1).saturating_sub(self.surrogate.len())),
+        }
+    }
+
     /// Adds those of other rows.
     fn merge(&mut self, side: Side, other: &Sums) {
         match side {
@@ -228,6 +236,8 @@ impl Losses {
     ) {
         let mut start = 0;
         all.clear(side, self.events);
+        // The space of a second piece, which few minibatches have, before the first has one.
+        piece.reserve(side, self.events);
         for (number, &end) in pieces.iter().enumerate() {
             let sums = if number == 0 { &mut *all } else { &mut *piece };
             if number > 0 {

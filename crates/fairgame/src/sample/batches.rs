@@ -41,24 +41,17 @@ impl Members<'_> {
         }
     }
 
-    /// The blocks that have members: their numbers, and the places of these members.
-    pub(super) fn blocks(&self) -> Vec<(usize, Range<usize>)> {
-        match self {
-            Members::All(rows) => {
-                let starts = (0..*rows).step_by(BLOCK).enumerate();
-                starts.map(|(block, start)| (block, start..(*rows).min(start + BLOCK))).collect()
-            }
-            Members::Some(rows) => {
-                let mut blocks = Vec::new();
-                let mut start = 0;
-                while start < rows.len() {
-                    let block = rows[start] as usize / BLOCK;
-                    let end = rows.partition_point(|&row| row as usize / BLOCK <= block);
-                    blocks.push((block, start..end));
-                    start = end;
-                }
-                blocks
-            }
+    /// Calls `see` with the number of each block that has members, and with the places of these members.
+    pub(super) fn each_block(&self, mut see: impl FnMut(usize, Range<usize>)) {
+        let mut start = 0;
+        while start < self.len() {
+            let block = self.row(start) as usize / BLOCK;
+            let end = match self {
+                Members::All(rows) => (*rows).min((block + 1) * BLOCK),
+                Members::Some(rows) => rows.partition_point(|&row| row as usize / BLOCK <= block),
+            };
+            see(block, start..end);
+            start = end;
         }
     }
 
@@ -76,10 +69,21 @@ impl Members<'_> {
 pub(super) struct Epoch {
     /// Whose it is: the seed, the number of the epoch, and the rows.
     key: Option<(u64, u64, (usize, usize))>,
-    /// The blocks in order: the places of their members, and the offset at which each is read first.
-    blocks: Vec<(Range<usize>, usize)>,
+    /// The blocks in order.
+    blocks: Vec<Drawn>,
     /// Where in the epoch each block ends.
     ends: Vec<usize>,
+}
+
+/// A block of an epoch.
+#[derive(Debug)]
+struct Drawn {
+    /// What puts it in order.
+    key: u64,
+    block: usize,
+    /// The places of its members, and the offset at which they are read first.
+    places: Range<usize>,
+    offset: usize,
 }
 
 impl Epoch {
@@ -91,22 +95,18 @@ impl Epoch {
         self.key = key;
         let draw = mix(mix(seed) ^ epoch);
         let drawn = |block: usize, what: u64| mix(draw ^ mix((block as u64) << 1 | what));
-        let mut order: Vec<(u64, usize, Range<usize>)> = members
-            .blocks()
-            .into_iter()
-            .map(|(block, places)| (drawn(block, 0), block, places))
-            .collect();
-        order.sort_unstable_by_key(|(key, block, _)| (*key, *block));
         self.blocks.clear();
-        self.ends.clear();
+        members.each_block(|block, places| {
+            let offset = (u128::from(drawn(block, 1)) * places.len() as u128 >> 64) as usize;
+            self.blocks.push(Drawn { key: drawn(block, 0), block, places, offset });
+        });
+        self.blocks.sort_unstable_by_key(|one| (one.key, one.block));
         let mut end = 0;
-        for (_, block, places) in order {
-            let length = places.len();
-            let offset = (u128::from(drawn(block, 1)) * length as u128 >> 64) as usize;
-            end += length;
-            self.blocks.push((places, offset));
-            self.ends.push(end);
-        }
+        self.ends.clear();
+        self.ends.extend(self.blocks.iter().map(|one| {
+            end += one.places.len();
+            end
+        }));
     }
 }
 
@@ -134,7 +134,7 @@ pub(super) fn rows_of(
         epoch.draw(&members, seed, number);
         let mut block = epoch.ends.partition_point(|&end| end <= at);
         while rows.len() < size && block < epoch.blocks.len() {
-            let (places, offset) = &epoch.blocks[block];
+            let Drawn { places, offset, .. } = &epoch.blocks[block];
             let length = places.len();
             let into = at + length - epoch.ends[block];
             let count = (size - rows.len()).min(length - into);

@@ -151,8 +151,9 @@ impl<'a> MemorySample<'a> {
         sum: impl Fn(Range<usize>, &mut Lane) -> T + Sync,
         add: impl FnMut(T),
     ) {
-        let blocks = self.members().blocks();
-        let sum = |(_, places): &(usize, Range<usize>)| {
+        let mut blocks = Vec::new();
+        self.members().each_block(|_, places| blocks.push(places));
+        let sum = |places: &Range<usize>| {
             Work::with_lane(&work.spare, |lane| sum(places.clone(), lane))
         };
         let waves = blocks.chunks(WAVE * work.threads.count());
@@ -270,6 +271,7 @@ impl Sample for MemorySample<'_> {
                 self.draw((seed, turn, size), work);
                 let Work { rows, pieces, part, lane, .. } = work;
                 let push = (&pushes, self.scale(rows.len()) as f32);
+                part.resize(theta.len(), 0.0);
                 let mut start = 0;
                 for &end in &*pieces {
                     let piece = Rows::list(self.features, &rows[start..end]);
@@ -277,8 +279,7 @@ impl Sample for MemorySample<'_> {
                         self.gradient_rows(model, theta, piece, push, lane, gradient);
                     } else {
                         // Each piece is summed by itself, since another may hold its block.
-                        part.clear();
-                        part.resize(theta.len(), 0.0);
+                        part.fill(0.0);
                         self.gradient_rows(model, theta, piece, push, lane, part);
                         gradient.iter_mut().zip(&*part).for_each(|(slope, part)| *slope += part);
                     }
