@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import fairgame
 from fairgame import FairGameClassifier
@@ -71,3 +72,13 @@ def test_each_fit_starts_anew(people, tmp_path):
     model.fit({"a": X[:, 0]}, np.where(y, "yes", "no"))
     assert model.n_features_in_ == 1 and not hasattr(model, "feature_names_in_")
     assert set(model.predict({"a": X[:, 0]})) == {"no", "yes"}
+
+
+def test_a_clone_of_a_model_with_validation_rows_can_be_fitted(people):
+    """Validation rows are not kept with a model, so a clone takes its datasets from the recipe."""
+    X, y, _ = people
+    table = {"skill": X[:, 0], "hired": y}
+    policy = {"label": "hired", "constraints": ["recall() >= 0.8"], "algorithm": FEW}
+    again = clone(fairgame.train(policy, table, validation=table))
+    assert again.datasets is None
+    assert again.fit(X[:, :1], y).constraints_ == ["recall() >= 0.8"]

@@ -12,6 +12,8 @@ type Shape = BTreeMap<String, BTreeSet<&'static str>>;
 /// Each leaf of a document by its path, and what it is.
 fn shape(value: &Value, path: &str, into: &mut Shape) {
     let kind = match value {
+        // Settings have the keys of a policy, which docs/policy.md lists.
+        Value::Object(_) if path == "settings" => "policy",
         Value::Object(members) => {
             for (name, member) in members {
                 let dot = if path.is_empty() { "" } else { "." };

@@ -24,7 +24,7 @@ fn said(found: &Value) -> Vec<Value> {
 #[test]
 fn one_evaluation() {
     let folder = Folder::new();
-    let export = ["data", "export", "@adult/test", "-o", "new.csv"];
+    let export = ["data", "export", "adult/test", "."];
     assert_eq!(folder.fairgame(&export).code, Some(0));
     // Weights, and a constraint of each kind: easily met, hopeless, and near its bound.
     let constraints = [
@@ -39,11 +39,11 @@ fn one_evaluation() {
     ];
     let label = ["--label", "income == \">50K\"", "--weight", "fnlwgt", "--turns", "2000"];
     for algorithm in ["practical", "unconstrained"] {
-        let train = ["train", "@adult", "--algorithm", algorithm, "--test", "new.csv"];
+        let train = ["train", "@adult", "--algorithm", algorithm, "--test", "adult-test.csv"];
         let outputs = ["-o", "m.safetensors", "--json", "-q"];
         let run = folder.fairgame(&[&train[..], &label, &constraints, &outputs].concat());
         let trained = json(&run);
-        let evaluated = folder.fairgame(&["evaluate", "m.safetensors", "new.csv", "--json"]);
+        let evaluated = folder.fairgame(&["evaluate", "m.safetensors", "adult-test.csv", "--json"]);
         let evaluated = json(&evaluated);
         assert_eq!(said(&trained["test"]), said(&evaluated), "train and evaluate, {algorithm}");
         let on_train = folder.fairgame(&["evaluate", "m.safetensors", "@adult", "--json"]);
@@ -62,7 +62,7 @@ fn one_evaluation() {
         let constraints = evaluated["constraints"].as_array().unwrap();
         assert_eq!(report.models[0].constraints.len(), constraints.len());
         for (shown, wanted) in report.models[0].constraints.iter().zip(constraints) {
-            let test = shown.on.test.clone().unwrap();
+            let test = shown.on.test.unwrap();
             assert_eq!(shown.text, wanted["name"].as_str().unwrap());
             assert_eq!(serde_json::json!(test.value), wanted["value"]);
             assert_eq!(serde_json::json!(test.verdict()), wanted["verdict"]);

@@ -7,7 +7,9 @@ use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::game::Keep;
 use fairgame::random::Stream;
 use fairgame::table::{Column, Table, Values, split};
-use fairgame::train::{Data, Datasets, Every, Outcome, Plan, Spec, Trained, Turn, Warning};
+use fairgame::train::{
+    Data, Datasets, Every, Notice, Outcome, Plan, Shape, Spec, Trained, Turn, Warning,
+};
 
 /// People, some of whom are hired.
 fn people(rows: usize, seed: u64) -> Table {
@@ -149,4 +151,28 @@ fn a_watcher_stops_all_games() {
     let played: Vec<u64> = trained.games.iter().map(|game| game.turns).collect();
     assert_eq!(played, [300, 300, 300, 300, 20]);
     assert!(trained.warnings.contains(&Warning::Stopped { turn: 1220, turns: 1500 }));
+}
+
+/// A plan that was made for data of another shape is made anew for those that it runs on; what is asked for and not
+/// used is told.
+#[test]
+fn a_plan_fits_the_data_it_runs_on() {
+    let (table, val) = (people(400, 1), people(300, 2));
+    let mut spec = Spec::new("hired", &["recall() >= 0.8"]);
+    (spec.algorithm, spec.test_fraction) = (practical(300), 0.5);
+    let plan = spec.plan(&Shape::default()).unwrap();
+    assert!(matches!(plan.spec().datasets, Datasets::Cross { .. }));
+    let data = Data::from(&table).with_val(Some(&val)).with_test(Some(&val));
+    let trained = plan.run(data, &mut ()).unwrap().trained().unwrap();
+    let found = trained.classifier.provenance();
+    assert_eq!((found.train.rows, found.val.as_ref().unwrap().rows), (400, 300));
+    assert_eq!(found.settings["datasets"], "given");
+    assert_eq!(found.settings["test_fraction"], 0.0);
+    let unused = |notice: &Notice| matches!(notice, Notice::Unused { setting, .. } if setting == "test_fraction");
+    assert!(trained.notices.iter().any(unused), "{:?}", trained.notices);
+
+    spec.datasets = Datasets::Given;
+    let plan = spec.plan(&Shape::default()).unwrap();
+    let error = plan.run(Data::from(&table), &mut ()).unwrap_err().to_string();
+    assert!(error.contains("validation rows") && error.contains("none are given"), "{error}");
 }

@@ -218,7 +218,10 @@ impl Rendered<'_> {
             .map(|verdict| format!("{} {verdict}", count(verdict)))
             .collect::<Vec<_>>();
         let verdicts = verdicts.join(", ");
-        text + &format!(".\nIn the population, with {percent} % confidence for all: {verdicts}.\n")
+        text + &format!(
+            ".\nBy their intervals on these rows, {percent} % for all together: {verdicts}. The classifier was chosen on \
+             these rows,\nso this is optimistic; test rows tell more.\n"
+        )
     }
 
     /// How much there is to spare, and whether that is as much as was asked for.

@@ -33,7 +33,10 @@ pub fn model() -> ModelSpec {
 /// ```
 /// use fairgame_paper::entities::{generate_sized, spec};
 /// let data = generate_sized(1, 2_000, 100)?;
-/// let training = spec()?.prepare(&fairgame::train::Data { train: (&data.train).into(), val: None })?;
+/// let mut spec = spec()?;
+/// spec.datasets = fairgame::train::Datasets::One;
+/// let rows = fairgame::train::Data::from(&data.train);
+/// let training = spec.plan(&rows.shape())?.prepare(rows)?;
 /// assert_eq!(training.bound().constraints().len(), 16 + 2 + 1);
 /// assert_eq!(training.encoder().inputs().len(), 37);
 /// # Ok::<(), fairgame::Error>(())

@@ -10,7 +10,7 @@ impl Classifier {
     /// row.
     ///
     /// # Errors
-    /// If the table lacks a column of the features or the problem; and those of [`evaluate`](crate::evaluate::evaluate).
+    /// If the table lacks a column of the features or the problem; and those of [`evaluate`].
     pub fn evaluate(
         &self,
         table: &Table,

@@ -34,12 +34,13 @@ use crate::{Error, ErrorKind, Result, Threads};
 /// ```
 /// # use fairgame::algorithm::{Algorithm, Practical};
 /// # use fairgame::table::{ReadOptions, Source, read};
-/// # use fairgame::train::{Data, Spec};
+/// # use fairgame::train::{Datasets, Spec};
 /// # let csv = "age,hired\n21,no\n25,no\n35,yes\n45,yes\n50,yes\n22,no\n39,no\n28,yes\n";
 /// # let people = read([Source::stream("people.csv", csv.as_bytes())], &ReadOptions::default())?;
 /// # let mut spec = Spec::paper("hired == \"yes\"", &["recall() >= 0.9"]);
 /// # spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
-/// # let trained = spec.train(&Data { train: (&people).into(), val: None }, 1, &mut [])?;
+/// # spec.datasets = Datasets::One;
+/// # let trained = spec.train(&people)?;
 /// let classifier = trained.classifier;
 /// // Whoever asks, in whatever order: the same row is decided the same way.
 /// let someone = read([Source::stream("one.csv", &b"age\n41\n"[..])], &ReadOptions::default())?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kernel::{self, Path, Sum, SumBack, with_codes};
 use super::ladder::{self, Climb};
-use super::{Differentiable, Model, Rows, Scorer, Tape, check_params};
+use super::{Differentiable, Model, Rows, Scorer, Tape, check_params, check_rows};
 use crate::encode::Features;
 use crate::{Error, Result};
 
@@ -47,12 +47,6 @@ impl Linear {
         Linear { weights: features.weights(), numbers: features.numbers() }
     }
 
-    fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
-        assert_eq!(theta.len(), self.params(), "parameters of this model");
-        assert!(self.fits(rows.features()), "features of this model");
-        assert_eq!(rows.len(), per_row, "one number a row");
-    }
-
     fn score_on(
         &self,
         path: Path,
@@ -61,7 +55,7 @@ impl Linear {
         tape: &mut Tape,
         scores: &mut [f32],
     ) {
-        self.check(theta, &rows, scores.len());
+        check_rows(self, theta, &rows, scores.len());
         tape.rows = rows.len();
         let (by_code, rest) = theta.split_at(self.weights);
         let (by_number, bias) = rest.split_at(self.numbers);
@@ -120,7 +114,7 @@ impl Differentiable for Linear {
         slopes: &[f32],
         gradient: &mut [f32],
     ) {
-        self.check(theta, &rows, slopes.len());
+        check_rows(self, theta, &rows, slopes.len());
         assert_eq!(tape.rows, rows.len(), "the tape of these rows");
         self.pullback_on(Path::best(), rows, tape, slopes, gradient);
     }

@@ -13,7 +13,7 @@ use super::kernel::{
     self, Backward, Forward, LANES, Layer, Path, Product, ProductBack, with_codes,
 };
 use super::ladder::{self, Climb};
-use super::{Differentiable, Model, Rows, Scorer, Tape, check_params};
+use super::{Differentiable, Model, Rows, Scorer, Tape, check_params, check_rows};
 use crate::encode::Features;
 use crate::random::Stream;
 use crate::{Error, ErrorKind, Result};
@@ -98,12 +98,6 @@ impl Mlp {
         (matrix, bias, output, last[0])
     }
 
-    fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
-        assert_eq!(theta.len(), self.params(), "parameters of this model");
-        assert!(self.fits(rows.features()), "features of this model");
-        assert_eq!(rows.len(), per_row, "one number a row");
-    }
-
     fn score_on(
         &self,
         path: Path,
@@ -112,7 +106,7 @@ impl Mlp {
         tape: &mut Tape,
         scores: &mut [f32],
     ) {
-        self.check(theta, &rows, scores.len());
+        check_rows(self, theta, &rows, scores.len());
         tape.rows = rows.len();
         if rows.is_empty() {
             return;
@@ -145,7 +139,7 @@ impl Mlp {
         slopes: &[f32],
         gradient: &mut [f32],
     ) {
-        self.check(theta, &rows, slopes.len());
+        check_rows(self, theta, &rows, slopes.len());
         assert_eq!(gradient.len(), self.params(), "one slope for each parameter");
         assert_eq!(tape.rows, rows.len(), "the tape of these rows");
         if rows.is_empty() {

@@ -148,6 +148,13 @@ impl PartialEq for AnyModel {
     }
 }
 
+/// Panics unless parameters, features and a number for each row are those of a model.
+fn check_rows(model: &impl Scorer, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
+    assert_eq!(theta.len(), model.params(), "parameters of this model");
+    assert!(model.fits(rows.features()), "features of this model");
+    assert_eq!(rows.len(), per_row, "one number a row");
+}
+
 /// Refuses more parameters than a file or a memory could hold; `None` is beyond counting.
 fn check_params(params: Option<usize>) -> Result<()> {
     const MOST: usize = 1 << 32;

@@ -95,7 +95,9 @@ impl Sums {
     fn reserve(&mut self, side: Side, events: usize) {
         match side {
             Side::Exact => self.positive.reserve((events + 1).saturating_sub(self.positive.len())),
-            Side::Proxy => self.surrogate.reserve((events + 1).saturating_sub(self.surrogate.len())),
+            Side::Proxy => {
+                self.surrogate.reserve((events + 1).saturating_sub(self.surrogate.len()))
+            }
         }
     }
 

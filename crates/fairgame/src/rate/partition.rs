@@ -218,7 +218,7 @@ fn in_order(mut cell_of: Vec<u32>, met: &[Set]) -> Vec<u32> {
     let mut pattern = vec![(0_u64, 0_u128); cell_of.len()];
     for (predicate, set) in met.iter().enumerate() {
         let place = predicate as u64;
-        let hash = u128::from(mix(place)) << 64 | u128::from(mix(!place));
+        let hash = (u128::from(mix(place)) << 64) | u128::from(mix(!place));
         for class in set.iter() {
             let (digits, sum) = &mut pattern[class as usize];
             *digits |= 1_u64.checked_shl(predicate as u32).unwrap_or(0);

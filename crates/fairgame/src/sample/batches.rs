@@ -94,10 +94,10 @@ impl Epoch {
         }
         self.key = key;
         let draw = mix(mix(seed) ^ epoch);
-        let drawn = |block: usize, what: u64| mix(draw ^ mix((block as u64) << 1 | what));
+        let drawn = |block: usize, what: u64| mix(draw ^ mix(((block as u64) << 1) | what));
         self.blocks.clear();
         members.each_block(|block, places| {
-            let offset = (u128::from(drawn(block, 1)) * places.len() as u128 >> 64) as usize;
+            let offset = ((u128::from(drawn(block, 1)) * places.len() as u128) >> 64) as usize;
             self.blocks.push(Drawn { key: drawn(block, 0), block, places, offset });
         });
         self.blocks.sort_unstable_by_key(|one| (one.key, one.block));
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!((rows, pieces), (vec![527, 528, 529, 530], vec![4]));
         // Of several blocks, a minibatch that goes from one into another.
         let (rows, pieces) = batch(Members::All(3 * BLOCK), 9, 3276, 5);
-        assert_eq!((rows, pieces), (vec![0, 0, 0, 0], vec![4]));
+        assert_eq!((rows, pieces), (vec![28390, 28391, 28392, 28393, 8647], vec![4, 5]));
         let far = batch(members, 9, 123_456_789, 4);
         assert_eq!(batch(members, 9, 123_456_789, 4), far);
         assert_ne!(batch(members, 10, 123_456_789, 4), far);

@@ -153,9 +153,8 @@ impl<'a> MemorySample<'a> {
     ) {
         let mut blocks = Vec::new();
         self.members().each_block(|_, places| blocks.push(places));
-        let sum = |places: &Range<usize>| {
-            Work::with_lane(&work.spare, |lane| sum(places.clone(), lane))
-        };
+        let sum =
+            |places: &Range<usize>| Work::with_lane(&work.spare, |lane| sum(places.clone(), lane));
         let waves = blocks.chunks(WAVE * work.threads.count());
         waves.flat_map(|wave| work.threads.each(wave, sum)).for_each(add);
     }

@@ -51,8 +51,11 @@ pub struct Plan {
 #[derive(Clone)]
 pub(super) struct OwnModel {
     pub(super) name: String,
-    pub(super) make: Arc<dyn Fn(&Features) -> Result<Arc<dyn Model>> + Send + Sync>,
+    pub(super) make: Arc<MakeModel>,
 }
+
+/// Makes a model for features.
+type MakeModel = dyn Fn(&Features) -> Result<Arc<dyn Model>> + Send + Sync;
 
 /// Where the games of a training are saved, how often, and whether to go on from there.
 #[derive(Debug, Clone, PartialEq, Eq)]

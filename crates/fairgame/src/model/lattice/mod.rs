@@ -26,7 +26,7 @@ use interpolate::{MOST, isotonic, order};
 use pass::{Backward, Forward};
 
 use super::kernel::{LANES, Path, run, with_codes};
-use super::{Differentiable, Model, Rows, Scorer, Tape, check_params};
+use super::{Differentiable, Model, Rows, Scorer, Tape, check_params, check_rows};
 use crate::encode::{Encoder, Features, Input as Encoded};
 use crate::random::Stream;
 use crate::settings::{self, declare};
@@ -211,12 +211,6 @@ impl Lattice {
         rows.next_multiple_of(LANES) * self.description.inputs.len()
     }
 
-    fn check(&self, theta: &[f32], rows: &Rows<'_>, per_row: usize) {
-        assert_eq!(theta.len(), self.params, "parameters of this model");
-        assert!(self.fits(rows.features()), "features of this model");
-        assert_eq!(rows.len(), per_row, "one number a row");
-    }
-
     fn score_on(
         &self,
         path: Path,
@@ -225,7 +219,7 @@ impl Lattice {
         tape: &mut Tape,
         scores: &mut [f32],
     ) {
-        self.check(theta, &rows, scores.len());
+        check_rows(self, theta, &rows, scores.len());
         tape.rows = rows.len();
         let length = self.space(rows.len());
         let Tape { places, shares, kept, .. } = tape;
@@ -245,7 +239,7 @@ impl Lattice {
         slopes: &[f32],
         gradient: &mut [f32],
     ) {
-        self.check(theta, &rows, slopes.len());
+        check_rows(self, theta, &rows, slopes.len());
         assert_eq!(gradient.len(), self.params, "one slope for each parameter");
         assert_eq!(tape.rows, rows.len(), "the tape of these rows");
         let length = self.space(rows.len());
