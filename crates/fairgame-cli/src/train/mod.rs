@@ -57,7 +57,7 @@ pub(crate) struct Train {
     checkpoint: Option<PathBuf>,
 
     /// How many turns apart [default: a fiftieth of all]
-    #[arg(long, value_name = "N", requires = "checkpoint")]
+    #[arg(long, value_name = "N", requires = "checkpoint", value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_every: Option<u64>,
 
     /// Go on from what --checkpoint saved, if it saved anything

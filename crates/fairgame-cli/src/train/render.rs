@@ -188,7 +188,7 @@ impl Rendered<'_> {
     fn on_enforced(&self, enforced: &Evaluation) -> String {
         let trained = self.trained;
         let on = match (&trained.out_of_fold, trained.part("val")) {
-            (Some(_), _) => "the training rows, each decided by models that were not trained on it",
+            (Some(_), _) => "the training rows, judged out of fold",
             (None, Some(_)) => "the validation rows",
             (None, None) => "the training rows",
         };
