@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::archive::Archive;
-use crate::classifier::shrink;
+use crate::classifier::Incremental;
 use crate::game::{Game, Observer, WHAT};
 use crate::rate::{LossValues, Side};
 use crate::sample::{Batch, Sample, Work};
@@ -144,55 +144,30 @@ const LATE: u64 = 4;
 /// Stops a game once the classifier that could be made of its models gets no better.
 ///
 /// Each time a model is kept, all that were kept so far are shrunk with objective and constraints both
-/// measured on val. A model helps if it lowers the least ε, or the objective at no larger ε. Where constraints are not
-/// met yet, the constraint player may only be on its way.
+/// measured on val. A model helps if it lowers the least ε, or the objective at no larger ε; most that do not are told by
+/// one sum, their reduced cost. Where constraints are not met yet, the constraint player may only be on its way.
 pub struct EarlyStop<'a> {
     patience: Patience,
     val: Arc<dyn Sample + 'a>,
     work: Work,
-    /// How many kept turns were looked at, and the losses of the models kept at them.
+    /// How many kept turns were looked at, and the best mixture of the models kept at them.
     seen: usize,
-    objective: Vec<f64>,
-    constraints: Vec<Vec<f64>>,
-    /// The least ε and the objective so far, and how many kept turns ago they were found.
+    mixture: Incremental,
+    progress: Progress,
+}
+
+/// The least ε and the objective so far, and how many kept turns ago they were found.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Progress {
     best: Option<(f64, f64)>,
     ago: u64,
 }
 
-impl<'a> EarlyStop<'a> {
-    /// Stops by what is measured on `val`, by these threads.
-    pub fn new(patience: Patience, val: Arc<dyn Sample + 'a>, threads: &Threads) -> Self {
-        EarlyStop {
-            patience,
-            val,
-            work: Work::new(threads),
-            seen: 0,
-            objective: Vec::new(),
-            constraints: Vec::new(),
-            best: None,
-            ago: 0,
-        }
-    }
-
-    /// Looks at the next kept turn; whether patience is at its end.
-    fn look(&mut self, game: &Game<'_>) -> Result<bool> {
-        let moment = &game.kept().moments[self.seen];
-        self.seen += 1;
-        // A model that was kept before changes nothing.
-        if moment.model < self.objective.len() {
-            self.ago += 1;
-            return Ok(self.is_over(moment.turn));
-        }
-        let mut values = LossValues::default();
-        let model = &game.kept().models[moment.model];
-        self.val.measure(model, Batch::All, Side::Exact, &mut self.work, &mut values)?;
-        self.objective.push(values.objective);
-        self.constraints.push(values.constraints);
-        let shrunk = shrink(&self.objective, &self.constraints, 0.0)?;
-        let objective = shrunk.weights.iter().map(|&(k, weight)| weight * self.objective[k]).sum();
-        let found: (f64, f64) = (shrunk.least, objective);
+impl Progress {
+    /// After a kept turn with this least ε and objective.
+    fn note(&mut self, found: (f64, f64), patience: &Patience) {
         let helps = self.best.is_none_or(|best| {
-            let by = self.patience.least;
+            let by = patience.least;
             found.0 < best.0 - by || (found.0 <= best.0 && found.1 < best.1 - by)
         });
         if helps {
@@ -200,15 +175,46 @@ impl<'a> EarlyStop<'a> {
         } else {
             self.ago += 1;
         }
-        Ok(self.is_over(moment.turn))
     }
 
     /// Whether patience is at its end at a kept turn; of a resumed game these are looked at again.
-    fn is_over(&self, turn: u64) -> bool {
-        let Patience { kept, least, after } = self.patience;
+    fn is_over(&self, turn: u64, patience: &Patience) -> bool {
+        let Patience { kept, least, after } = *patience;
         let met = self.best.is_some_and(|(epsilon, _)| epsilon <= least);
         let kept = if met { kept } else { LATE * kept };
         self.ago >= kept && turn >= after
+    }
+}
+
+impl<'a> EarlyStop<'a> {
+    /// Stops by what is measured on `val`, by these threads.
+    pub fn new(patience: Patience, val: Arc<dyn Sample + 'a>, threads: &Threads) -> Self {
+        let mixture = Incremental::new(val.losses().constraints());
+        EarlyStop {
+            patience,
+            val,
+            work: Work::new(threads),
+            seen: 0,
+            mixture,
+            progress: Progress::default(),
+        }
+    }
+
+    /// Looks at the next kept turn; whether patience is at its end.
+    fn look(&mut self, game: &Game<'_>) -> Result<bool> {
+        let moment = &game.kept().moments[self.seen];
+        self.seen += 1;
+        if moment.model < self.mixture.len() {
+            // A model that was kept before changes nothing.
+            self.progress.ago += 1;
+        } else {
+            let mut values = LossValues::default();
+            let model = &game.kept().models[moment.model];
+            self.val.measure(model, Batch::All, Side::Exact, &mut self.work, &mut values)?;
+            let found = self.mixture.push(values.objective, &values.constraints)?;
+            self.progress.note(found, &self.patience);
+        }
+        Ok(self.progress.is_over(moment.turn, &self.patience))
     }
 }
 
@@ -220,5 +226,51 @@ impl Observer for EarlyStop<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classifier::shrink;
+    use crate::random::Stream;
+
+    /// A game stops where it would if all models were shrunk anew whenever one is kept.
+    #[test]
+    fn stops_as_if_all_were_shrunk_anew() {
+        let mut stream = Stream::new(1, "early");
+        let patience = Patience { kept: 4, least: 1e-3, after: 0 };
+        let mut stops = 0;
+        for case in 0..200 {
+            let constraints = stream.below(6) as usize;
+            let mut mixture = Incremental::new(constraints);
+            let (mut progress, mut anew) = (Progress::default(), Progress::default());
+            let (mut objective, mut losses) = (Vec::new(), Vec::<Vec<f64>>::new());
+            let (mut least, start) = (f64::INFINITY, 0.6 * stream.unit());
+            for turn in 0..60_u32 {
+                // On its way from violated constraints to a trade-off.
+                let gone = f64::from(turn) / 20.0;
+                let noise = 0.3 * (stream.unit() - 0.5);
+                objective.push(0.2 + 0.1 * (1.0 - (-gone).exp()) - noise * 0.3);
+                let loss = |_| start - 0.5 * (1.0 - (-gone).exp()) + noise + 0.2 * stream.unit();
+                losses.push((0..constraints).map(loss).collect());
+                let found = mixture.push(objective[turn as usize], &losses[turn as usize]).unwrap();
+                progress.note(found, &patience);
+
+                let shrunk = shrink(&objective, &losses, 0.0).unwrap();
+                let terms = shrunk.weights.iter().map(|&(model, weight)| weight * objective[model]);
+                // The least of more models is not larger but for rounding.
+                least = if shrunk.least > least - 1e-12 { least } else { shrunk.least };
+                anew.note((least, terms.sum()), &patience);
+                assert_eq!(progress.ago, anew.ago, "case {case}, turn {turn}");
+                let over = progress.is_over(turn.into(), &patience);
+                assert_eq!(over, anew.is_over(turn.into(), &patience), "case {case}, turn {turn}");
+                if over {
+                    stops += 1;
+                    break;
+                }
+            }
+        }
+        assert!((100..200).contains(&stops), "{stops} of 200 stopped");
     }
 }

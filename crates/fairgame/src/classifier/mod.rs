@@ -8,14 +8,17 @@ mod decide;
 mod file;
 mod iterates;
 mod judge;
+mod program;
 mod seen;
 mod select;
 mod shrink;
+mod simplex;
 
 use serde::{Deserialize, Serialize};
 
 pub use decide::{Draw, Prediction, draw_of_text, draws};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
+pub(crate) use program::Incremental;
 pub(crate) use seen::sketch;
 pub use seen::{Recognition, Seen};
 pub use select::{Margin, Selected, Selection, ShrinkSpec};

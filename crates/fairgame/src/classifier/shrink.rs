@@ -14,6 +14,7 @@
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use serde::Serialize;
 
+use super::program::{Columns, Start, explain_columns, shrink_columns};
 use crate::settings::{Fault, declare};
 use crate::{Error, ErrorKind, Result};
 
@@ -61,10 +62,10 @@ pub struct Shrunk {
 }
 
 /// How far the solver lets a constraint be missed, where losses are about 1.
-const SOLVER: f64 = 1e-7;
+pub(super) const SOLVER: f64 = 1e-7;
 
 /// What the second program allows beyond the first, for what that rounded away.
-const HAIR: f64 = 1e-9;
+pub(super) const HAIR: f64 = 1e-9;
 
 /// The best mixture of models with these objectives and constraint losses (model by model).
 ///
@@ -85,7 +86,20 @@ const HAIR: f64 = 1e-9;
 /// # Errors
 /// If there are no models, a loss is not a finite number, or the solver fails.
 pub fn shrink(objective: &[f64], constraints: &[Vec<f64>], allowed: f64) -> Result<Shrunk> {
-    shrink_balanced(objective, constraints, allowed, None)
+    shrink_columns(&columns(objective, constraints)?, &[], allowed, &mut Start::default())
+}
+
+fn columns(objective: &[f64], constraints: &[Vec<f64>]) -> Result<Columns> {
+    let count = constraints.first().map_or(0, Vec::len);
+    let even = constraints.iter().all(|losses| losses.len() == count);
+    if objective.len() != constraints.len() || !even {
+        let message = "shrinking needs models, each with its losses";
+        return Err(Error::new(ErrorKind::Settings, message)
+            .help("give an objective and as many constraints for every model"));
+    }
+    let mut columns = Columns::new(count);
+    objective.iter().zip(constraints).for_each(|(&one, losses)| columns.push(one, losses));
+    Ok(columns)
 }
 
 /// Models of several games, whose weights are to be in balance.
@@ -141,7 +155,7 @@ pub(crate) fn shrink_balanced(
 
 /// Which of the two programs.
 #[derive(Clone, Copy)]
-enum Bound<'a> {
+pub(super) enum Bound<'a> {
     /// (2), for this ε.
     At(f64),
     /// (1): the least ε of which each constraint is given so many times as much.
@@ -149,7 +163,7 @@ enum Bound<'a> {
 }
 
 /// The optimum of a program, and the mixture.
-fn solve(
+pub(super) fn solve(
     objective: &[f64],
     constraints: &[Vec<f64>],
     bound: Bound<'_>,
@@ -211,7 +225,7 @@ fn solve(
 }
 
 /// A constraint with a smaller share in why margins cannot be had does not stand in the way.
-const STANDS: f64 = 1e-6;
+pub(super) const STANDS: f64 = 1e-6;
 
 /// What a margin that yields gives up beyond the least, for what the solver rounds away.
 const ROUNDED: f64 = 5e-7;
@@ -277,7 +291,7 @@ pub struct Explained {
 /// # Errors
 /// If the solver fails.
 pub fn explain(objective: &[f64], constraints: &[Vec<f64>], allowed: f64) -> Result<Explained> {
-    explain_balanced(objective, constraints, allowed, None)
+    explain_columns(&columns(objective, constraints)?, &[], allowed, &mut Start::default())
 }
 
 pub(crate) fn explain_balanced(
@@ -305,7 +319,7 @@ pub(crate) fn explain_balanced(
 ///
 /// where for (1) ℓ₀ is 0 and Σ_i y_i, each as many times as it is given of ε, is at most 1; with weights in balance, w
 /// is split over the games of each repeat.
-fn duals(
+pub(super) fn duals(
     objective: &[f64],
     constraints: &[Vec<f64>],
     at: Bound<'_>,
