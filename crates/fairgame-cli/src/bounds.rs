@@ -213,7 +213,8 @@ impl Bounds {
         spec.algorithm = Algorithm::default();
         let format = &self.format.arguments;
         let table = format.read(&self.data, format.options(&spec.missing))?;
-        // The theorems are about two datasets.
+        // The theorems are about two datasets, of which the constraint player has all of the second.
+        spec.aside = 0.0;
         if let Datasets::Cross { .. } = spec.datasets {
             spec.datasets = Recipe::Paper.datasets();
         }

@@ -121,22 +121,22 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let how = &arguments.how;
     evaluate::check_confidence(how.confidence)?;
     let classifier = Classifier::load(&arguments.model)?;
-    let (bound, encoder) = (classifier.bound(), classifier.encoder());
+    let bound = classifier.bound();
     let settings = &classifier.provenance().settings;
     let own = settings.get("weight").and_then(|name| name.as_str()).map(str::to_owned);
     let weight = how.weight(own);
 
     let mut reader = arguments.read.rows_for(&classifier)?;
-    let columns = bound.kinds().into_keys().chain(encoder.kinds().into_keys());
+    let columns = bound.kinds().into_keys().chain(classifier.kinds().into_keys());
     let needed: BTreeSet<String> = columns.chain(weight.clone()).collect();
-    reader.only(&needed, encoder.inputs().len());
+    reader.only(&needed, classifier.inputs());
     let (mut rows, mut seen) = (Accumulator::new(bound), classifier.recognition());
     let mut unlabelled = 0;
     for table in reader.read()? {
         let table = table?;
         let weights = how.weights(&table, &weight, rows.rows())?;
         unlabelled += bound.missing_labels(&table)? as u64;
-        let features = encoder.encode(&table)?;
+        let features = classifier.encode(&table)?;
         seen.add(&features);
         let predictions = classifier.predict(&features, Draw::Features)?;
         let chances: Vec<f64> = predictions.iter().map(|one| one.probability).collect();

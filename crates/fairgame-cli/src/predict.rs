@@ -78,8 +78,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     let inputs = arguments.read.data.iter().map(Path::new).chain([arguments.model.as_path()]);
     output::check_distinct(inputs, arguments.output.as_deref())?;
     let classifier = Classifier::load(&arguments.model)?;
-    let encoder = classifier.encoder();
-    let cells = encoder.kinds().len() + encoder.inputs().len() + kept.len();
+    let cells = classifier.kinds().len() + classifier.inputs() + kept.len();
     let chunk = arguments.chunk.unwrap_or_else(|| rows_at_a_time(cells));
     let chunks = arguments.read.chunks_for(&classifier, &kept, chunk)?;
     let count = RowCount::new(arguments.quiet || arguments.json);
@@ -176,7 +175,7 @@ impl Predict {
         table: &Table,
         before: usize,
     ) -> Result<Vec<Prediction>> {
-        let features = classifier.encoder().encode(table)?;
+        let features = classifier.encode(table)?;
         let Some(id) = &self.id else { return classifier.predict(&features, Draw::Features) };
         let draws = draws(&table.column(id).map_err(|error| error.at("--id"))?.values);
         let key = |(row, draw): (usize, Option<u64>)| {

@@ -87,7 +87,7 @@ impl ReadArguments {
     /// Rows to be read in parts for a classifier: missing values and kinds of columns are what they were in
     /// training, whatever a short file makes them look like.
     pub(crate) fn rows_for(&self, classifier: &Classifier) -> Result<RowReader<'_>> {
-        let kinds = classifier.bound().kinds().into_iter().chain(classifier.encoder().kinds());
+        let kinds = classifier.bound().kinds().into_iter().chain(classifier.kinds());
         let expected = kinds.collect();
         let options = self.format.options(&classifier.missing());
         RowReader::new(self, ReadOptions { expected, ..options })
@@ -107,7 +107,7 @@ impl ReadArguments {
         rows: usize,
     ) -> Result<Chunks> {
         self.format.check()?;
-        let expected = classifier.encoder().kinds();
+        let expected = classifier.kinds();
         let needed = expected.keys().map(String::as_str).chain(kept.iter().copied());
         let needed: Vec<String> = needed.map(str::to_owned).collect();
         let mut options = self.format.options(&classifier.missing());

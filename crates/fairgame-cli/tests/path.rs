@@ -26,8 +26,8 @@ fn train_evaluate_predict_audit() {
     ]);
     assert_eq!(trained.code, Some(0), "{trained:?}");
     let result = json(&trained);
-    // Five games.
-    assert_eq!(result["iterations"], 20_000);
+    // Five folds, each with a game under constraints and one without.
+    assert_eq!(result["iterations"], 40_000);
     assert!(result["train_seconds"].as_f64().unwrap() > 0.0);
     for part in ["train", "val", "test"] {
         assert!(result[part]["error"].as_f64().unwrap() < 0.3, "{result}");

@@ -7,14 +7,13 @@
 use std::sync::OnceLock;
 
 use fairgame::algorithm::Scales;
-use fairgame::classifier::Dataset;
 use fairgame::encode::{Coding, Encoder, EncoderSpec};
 use fairgame::model::Region;
 use fairgame::preset::{Preset, simulated_points};
-use fairgame::rate::{Bound, Policy, Side, Surrogate};
+use fairgame::rate::{Bound, Policy, Surrogate};
 use fairgame::table::{Table, split};
 use fairgame::train::{Datasets, Spec};
-use fairgame::{Error, ErrorKind, Result, Threads};
+use fairgame::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -192,17 +191,15 @@ impl Data {
             spec.datasets = Datasets::One;
         }
         let trained = spec.train(self.data())?;
-        let weights = &trained.selected.weights;
-        let mixed = |dataset| trained.iterates.mixed(weights, dataset, Side::Exact);
-        let test = trained.classifier.measure(&self.test, &Threads::default())?;
+        let test = trained.classifier.measure(&self.test)?;
         Ok(Came {
             units,
             way,
-            train_error: mixed(Dataset::Train).objective,
-            train_losses: mixed(Dataset::Val).constraints,
+            train_error: trained.mixture.train.objective,
+            train_losses: trained.mixture.val.constraints,
             test_error: test.objective,
             test_losses: test.constraints,
-            models: weights.len(),
+            models: trained.mixture.weights.len(),
         })
     }
 }
@@ -246,7 +243,7 @@ pub(crate) fn constants(experiment: Experiment, seed: u64) -> Result<Constants> 
     };
     let scales = |surrogate: Surrogate, region: Region| -> Result<(usize, usize, Scales)> {
         let mut spec = data.spec()?;
-        (spec.surrogate, spec.region, spec.seed) = (surrogate, region, seed);
+        (spec.surrogate, spec.region, spec.seed) = (Some(surrogate), region, seed);
         let rows = data.data();
         let training = spec.plan(&rows.shape())?.prepare(rows)?;
         let setting = training.setting(0);

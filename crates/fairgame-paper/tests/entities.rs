@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use fairgame::Threads;
 use fairgame::algorithm::{Algorithm, Unconstrained};
 use fairgame::optimize::Optimizer;
 use fairgame::table::{Column, Table, Values};
@@ -242,7 +241,7 @@ fn constraints_bind() {
         Algorithm::Unconstrained(Unconstrained { turns: 1_500, model, ..Unconstrained::default() });
     spec.datasets = Datasets::One;
     let trained = spec.train(&data.train).unwrap();
-    let losses = trained.classifier.measure(&data.train, &Threads::default()).unwrap();
+    let losses = trained.classifier.measure(&data.train).unwrap();
     assert_eq!(losses.constraints.len(), 19);
     assert!((0.05..0.25).contains(&losses.objective), "{}", losses.objective);
     let violated = losses.constraints.iter().filter(|loss| **loss > 0.02).count();

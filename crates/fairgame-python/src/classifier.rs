@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use fairgame::classifier::{Classifier, Draw, Member, draws};
-use fairgame::encode::Input;
 use fairgame::table::Table;
 use fairgame::train::RecordedPart;
 use fairgame::{Error, ErrorKind};
@@ -70,7 +69,7 @@ impl PyClassifier {
         keys: Option<&PyTable>,
     ) -> PyResult<Predicted<'py>> {
         let predictions = py.detach(|| {
-            let features = self.0.encoder().encode(&table.0)?;
+            let features = self.0.encode(&table.0)?;
             let keys = keys.map(|keys| drawn_by(&keys.0)).transpose()?;
             self.0.predict(&features, keys.as_deref().map_or(Draw::Features, Draw::Keys))
         });
@@ -88,7 +87,7 @@ impl PyClassifier {
         table: &PyTable,
     ) -> PyResult<Vec<Bound<'py, PyArray1<f32>>>> {
         let scores = py.detach(|| {
-            let features = self.0.encoder().encode(&table.0)?;
+            let features = self.0.encode(&table.0)?;
             let members = 0..self.0.members().len();
             members
                 .map(|member| self.0.scores(member, &features))
@@ -150,9 +149,7 @@ impl PyClassifier {
     /// it remembers of its training.
     fn describe(&self) -> PyResult<String> {
         let bound = self.0.bound();
-        let names = |input: &Input| input.column().to_owned();
-        let mut columns: Vec<String> = self.0.encoder().inputs().iter().map(names).collect();
-        columns.dedup();
+        let columns = self.0.feature_columns();
         let member = |member: &Member| json!({ "weight": member.weight, "turn": member.turn });
         let members: Vec<Value> = self.0.members().iter().map(member).collect();
         let names: Vec<&str> = bound.constraints().iter().map(|one| one.name()).collect();

@@ -219,9 +219,18 @@ fn groups(record: &Record) -> Groups {
 fn iterates(classifier: &Classifier, record: &Record) -> Iterates {
     let worst = |model: &RecordedModel| model.worst.unwrap_or(f64::NAN);
     let two = record.parts.iter().any(|part| part.part == "val");
-    let members = classifier.members().iter().zip(&record.members);
+    // One line for each column of the mixture: with cross-fitting, of one model of each fold.
+    let column = |(place, model): (usize, &RecordedModel)| {
+        let own = || classifier.members().iter().filter(|member| member.column == place);
+        Member {
+            turn: own().next().map_or(0, |member| member.turn),
+            weight: own().map(|member| member.weight).sum(),
+            error: model.objective,
+            violation: worst(model),
+        }
+    };
     Iterates {
-        error_on: Role::Train,
+        error_on: if record.on_val { Role::Val } else { Role::Train },
         violation_on: if two { Role::Val } else { Role::Train },
         all: record
             .moments
@@ -232,14 +241,7 @@ fn iterates(classifier: &Classifier, record: &Record) -> Iterates {
                 violation: worst(&moment.model),
             })
             .collect(),
-        members: members
-            .map(|(member, model)| Member {
-                turn: member.turn,
-                weight: member.weight,
-                error: model.objective,
-                violation: worst(model),
-            })
-            .collect(),
+        members: record.members.iter().enumerate().map(column).collect(),
         mixture: Some(Point { error: record.mixture.objective, violation: worst(&record.mixture) }),
     }
 }

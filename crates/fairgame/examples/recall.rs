@@ -5,7 +5,6 @@
 //! ```
 #![allow(clippy::print_stdout, reason = "an example prints what it found")]
 
-use fairgame::Threads;
 use fairgame::preset::simulated;
 use fairgame::train::{Data, Spec};
 
@@ -17,7 +16,7 @@ fn main() -> fairgame::Result<()> {
 
     let mut recalls = Vec::new();
     for (name, table) in [("train", &train), ("val", &val), ("test", &test)] {
-        let losses = classifier.measure(table, &Threads::new(2))?;
+        let losses = classifier.measure(table)?;
         recalls.push(0.97 - losses.constraints[0]);
         println!(
             "{name:<6} recall {:.4}  error {:.4}",

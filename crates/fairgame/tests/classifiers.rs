@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use fairgame::Threads;
 use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::archive::Archive;
 use fairgame::classifier::{Classifier, Draw, Prediction, Selection, draw_of_text};
@@ -44,10 +43,10 @@ fn bits(predictions: &[Prediction]) -> Vec<(bool, u64, u64)> {
 #[test]
 fn a_row_is_decided_the_same_way_every_time() {
     let (classifier, table) = uniform();
-    let features = classifier.encoder().encode(&table).unwrap();
+    let features = classifier.encode(&table).unwrap();
     let all = bits(&classifier.decide(&table).unwrap());
     let order: Vec<usize> = (0..table.rows()).rev().step_by(7).collect();
-    let few = classifier.encoder().encode(&table.take(&order)).unwrap();
+    let few = classifier.encode(&table.take(&order)).unwrap();
     let again = bits(&classifier.predict(&few, Draw::Features).unwrap());
     assert!(order.iter().zip(&again).all(|(&row, found)| all[row] == *found));
 
@@ -81,11 +80,11 @@ fn the_problem_survives_its_file() {
     assert!(!loaded.bound().frozen().constraints[0].text.contains("median"));
 }
 
-/// Decisions come up as often as their probability says, and the tally is their mean.
+/// Decisions come up as often as their probability says, and the rate of positive decisions is their mean.
 #[test]
 fn probabilities_are_what_they_say() {
     let (classifier, table) = uniform();
-    let features = classifier.encoder().encode(&table).unwrap();
+    let features = classifier.encode(&table).unwrap();
     let keys: Vec<u64> = (0..table.rows()).map(|row| draw_of_text(&row.to_string())).collect();
     for draw in [Draw::Features, Draw::Keys(&keys)] {
         let found = classifier.predict(&features, draw).unwrap();
@@ -101,10 +100,8 @@ fn probabilities_are_what_they_say() {
             assert!(p.probability > 0.0 || !p.positive);
             assert!(p.probability < 1.0 || p.positive);
         }
-        let compiled = classifier.bound().compile(&table, None).unwrap();
-        let tally = classifier.tally(&features, &compiled, None, &Threads::default()).unwrap();
-        let positive: f64 = tally.counts.iter().map(|count| count.positive).sum();
-        assert!((positive - expected).abs() < 1e-6, "{positive} {expected}");
+        let mean = classifier.evaluate(&table, None, 0.95).unwrap().positive_rate.unwrap();
+        assert!((mean - expected / table.rows() as f64).abs() < 1e-12, "{mean} {expected}");
     }
     assert!(classifier.predict(&features, Draw::Keys(&keys[1..])).is_err());
 }
@@ -119,17 +116,16 @@ fn what_is_not_measured_is_not_met() {
         let keep = only.evaluate(&table).unwrap();
         (0..table.rows()).filter(|&row| keep[row]).collect()
     };
-    let threads = Threads::default();
-    let losses = classifier.measure(&table.take(&men), &threads).unwrap();
+    let losses = classifier.measure(&table.take(&men)).unwrap();
     assert!(losses.constraints.iter().any(|loss| loss.is_nan()));
     assert!(losses.worst().is_nan());
     // A weight of two is a row twice.
     let rows: Vec<usize> = (0..200).chain(0..100).collect();
-    let twice = classifier.measure(&table.take(&rows), &threads).unwrap();
+    let twice = classifier.measure(&table.take(&rows)).unwrap();
     let weights: Vec<f32> = (0..200).map(|row| if row < 100 { 2.0 } else { 1.0 }).collect();
     let few = table.take(&rows[..200]);
     let weighted = fairgame::rate::Weighted { table: &few, weights: Some(weights.as_slice()) };
-    let found = classifier.measure(weighted, &threads).unwrap();
+    let found = classifier.measure(weighted).unwrap();
     assert!((found.objective - twice.objective).abs() < 1e-12);
 }
 
@@ -161,7 +157,7 @@ fn every_model_has_its_file() {
         assert!(classifier.members().len() <= classifier.bound().constraints().len() + 1);
         let bytes = classifier.to_archive().unwrap().to_bytes().unwrap();
         let loaded = Classifier::from_bytes(&bytes).unwrap();
-        let features = loaded.encoder().encode(&table).unwrap();
+        let features = loaded.encode(&table).unwrap();
         let predict =
             |classifier: &Classifier| bits(&classifier.predict(&features, Draw::Features).unwrap());
         assert_eq!(predict(&loaded), predict(&classifier));
@@ -218,10 +214,36 @@ fn no_file_is_believed() {
         header.replace_range(at..=at, &stream.below(10).to_string());
         let changed = Archive { header, ..archive.clone() }.to_bytes().unwrap();
         if let Ok(classifier) = Classifier::from_bytes(&changed)
-            && let Ok(features) = classifier.encoder().encode(&table)
+            && let Ok(features) = classifier.encode(&table)
         {
             let _ = classifier.predict(&features, Draw::Features);
         }
     }
     assert!(Classifier::load(Path::new("/nonexistent/model")).is_err());
+}
+
+/// A file that version 0.1 wrote decides as it did then: probabilities and scores are those it printed.
+#[test]
+fn files_of_version_0_1_decide() {
+    let classifier = Classifier::from_bytes(include_bytes!("data/model-0.1.safetensors")).unwrap();
+    let csv =
+        "skill,town,group\n0.742,c,many\n0.249,a,many\n0.269,a,few\n0.049,c,few\n0.716,b,few\n";
+    let source = Source::stream("some.csv", csv.as_bytes());
+    let some = read([source], &ReadOptions::default()).unwrap();
+    let found = classifier.decide(&some).unwrap();
+    let wanted = [
+        (true, 1.0, 1.2362502217292786),
+        (false, 0.0, -0.5168684124946594),
+        (false, 0.5, 0.14516112208366394),
+        (false, 0.0, -0.860740065574646),
+        (true, 1.0, 1.496938705444336),
+    ];
+    for (found, (positive, probability, score)) in found.iter().zip(wanted) {
+        assert_eq!(
+            (found.positive, found.probability, found.score),
+            (positive, probability, score)
+        );
+    }
+    assert_eq!((classifier.views().len(), classifier.columns()), (1, classifier.members().len()));
+    assert!(classifier.record().unwrap().unwrap().enforcement.is_empty());
 }

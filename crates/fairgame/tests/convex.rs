@@ -70,7 +70,7 @@ fn training(algorithm: Algorithm, one: bool) -> Training<'static> {
 /// ball; and the least ℓ̃₀ alone under ℓ̃_i ≤ 0.
 fn optimum(training: &Training<'_>, margin: f64) -> (f64, f64) {
     let table = table(120, 1);
-    let features = training.encoder().encode(&table).unwrap();
+    let features = training.views()[0].encoder.encode(&table).unwrap();
     let compiled = training.bound().compile(&table, None).unwrap();
     let losses = compiled.losses();
     let constraints = losses.constraints();
@@ -168,7 +168,7 @@ fn check_theorem(training: &Training<'_>, epsilon: f64, name: &str) {
         .iter()
         .map(|&(model, weight)| {
             let iterate = &iterates.models[model];
-            weight * (iterate.train.proxy.objective + penalty(iterate.hypothesis.theta()))
+            weight * (iterate.train.proxy.objective + penalty(game.kept().models[model].theta()))
         })
         .sum();
     let (best, _) = optimum(training, MARGIN);

@@ -1,19 +1,20 @@
-//! Cross-fitting: every row teaches, and judges only models that have not learnt from it.
+//! Cross-fitting: each model is judged only on rows that it was not trained on, and folds are selected together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use fairgame::algorithm::{Algorithm, Practical};
-use fairgame::classifier::{Dataset, Margin, Selection, ShrinkSpec, explain, shrink};
+use fairgame::classifier::{Iterates, Margin, Selection, ShrinkSpec, explain, shrink};
 use fairgame::evaluate::{Decisions, Evaluation, Verdict, evaluate, rows_needed};
 use fairgame::observe::Patience;
 use fairgame::optimize::Optimizer;
 use fairgame::player::{Start, SwapRegretSpec};
 use fairgame::random::Stream;
-use fairgame::rate::{Side, Weighted};
+use fairgame::rate::Weighted;
 use fairgame::table::{Category, Column, Table, Values};
 use fairgame::train::{
-    Checkpoints, Data, Datasets, Every, Played, Spec, Trained, Training, Turn, weight_of_steps,
+    Checkpoints, Data, Datasets, Every, Played, Recipe, Spec, Trained, Training, Turn,
+    weight_of_steps,
 };
 use fairgame::{Result, Threads};
 
@@ -52,8 +53,10 @@ fn spec(margin: Margin, repeats: usize) -> Spec {
     spec.encoder.ignore = vec!["group".to_owned()];
     spec.datasets = Datasets::Cross { folds: 4, repeats };
     spec.algorithm = Algorithm::Practical(Practical { turns: 3_000, ..Practical::default() });
+    // Optimism is measured elsewhere.
     spec.selection =
-        Selection::Shrink(ShrinkSpec { on: Dataset::Val, margin, ..ShrinkSpec::default() });
+        Selection::Shrink(ShrinkSpec { margin, parts: 0, ..ShrinkSpec::of(Recipe::Recommended) });
+    spec.plain = false;
     spec.seed = 3;
     spec.early_stop = None;
     spec
@@ -79,7 +82,7 @@ fn the_program_is_exact() {
     for (weights, repeats) in [(None, 1), (Some(weights.as_slice()), 1), (None, 3)] {
         let rows = Weighted { table: &table, weights };
         let trained = train(&spec(Margin::None, repeats), rows, 2).unwrap();
-        let mixed = trained.iterates.mixed(&trained.selected.weights, Dataset::Val, Side::Exact);
+        let mixed = &trained.mixture.val;
         let found = judged(&trained, &table, weights, 0.95);
         for (found, mixed) in found.constraints.iter().zip(&mixed.constraints) {
             let found = found.measurement.estimate().unwrap().value;
@@ -91,23 +94,25 @@ fn the_program_is_exact() {
     }
 }
 
-/// A naive reading: each row's chance is that of the models of the games whose fold it is in, and no other.
+/// A column is one kept turn and one threshold level in all folds: its weight is the same in each, and there are at
+/// most as many columns as constraints and one more.
 #[test]
-fn weights_are_in_balance() {
+fn columns_are_tied() {
     let table = people(2);
     let trained = train(&spec(Margin::None, 1), &table, 1).unwrap();
-    let mut of_game: BTreeMap<usize, f64> = BTreeMap::new();
-    for &(model, weight) in &trained.selected.weights {
-        *of_game.entry(trained.iterates.models[model].game).or_default() += weight;
+    let mut of_column: BTreeMap<usize, Vec<(f64, u64, usize)>> = BTreeMap::new();
+    for member in trained.classifier.members() {
+        let one = (member.weight, member.turn, member.view);
+        of_column.entry(member.column).or_default().push(one);
     }
-    assert_eq!(of_game.len(), 4);
-    for (game, weight) in of_game {
-        // 1,203 rows in four folds: three of 301 and one of 300.
-        let near = [301.0, 300.0].iter().any(|rows| (weight - rows / 1_203.0).abs() < 1e-6);
-        assert!(near, "game {game} has {weight}");
+    assert!((1..=4).contains(&of_column.len()), "{of_column:?}");
+    for (column, members) in &of_column {
+        let views: BTreeSet<usize> = members.iter().map(|member| member.2).collect();
+        assert_eq!((members.len(), views.len()), (4, 4), "the folds' encoders differ");
+        let (weight, turn, _) = members[0];
+        assert!(members.iter().all(|one| (one.0, one.1) == (weight, turn)));
+        assert!((4.0 * weight - trained.mixture.weights[*column].1).abs() < 1e-12);
     }
-    // Three constraints and four games.
-    assert!(trained.classifier.members().len() <= 7);
 }
 
 /// A margin is of the mixture: with it, the very rows say that all constraints are met at the confidence.
@@ -115,7 +120,7 @@ fn weights_are_in_balance() {
 fn margins_hold() {
     let table = people(3);
     let trained = train(&spec(Margin::Confidence(0.9), 1), &table, 2).unwrap();
-    let shrunk = trained.selected.shrunk.as_ref().unwrap();
+    let shrunk = trained.mixture.shrunk.as_ref().unwrap();
     assert!(shrunk.feasible, "{shrunk:?}");
     assert!(shrunk.margins.iter().all(|margin| *margin > 0.005), "{:?}", shrunk.margins);
     // One side of 0.9 is both sides of 0.8. A hair is left to the last round's change of the margins.
@@ -127,7 +132,7 @@ fn margins_hold() {
     assert_ne!(judged(&none, &table, None, 0.8).verdict, Verdict::Met);
     // κ standard errors are less than what makes three constraints sure together.
     let one = train(&spec(Margin::Errors(1.0), 1), &table, 2).unwrap();
-    let errors = &one.selected.shrunk.as_ref().unwrap().margins;
+    let errors = &one.mixture.shrunk.as_ref().unwrap().margins;
     assert!(errors.iter().zip(&shrunk.margins).all(|(one, sure)| one < sure && *one > 0.0));
 }
 
@@ -191,7 +196,7 @@ fn validation_rows_win() {
     let played = training.play(&mut ()).unwrap();
     let trained = training.finish(&played).unwrap();
     assert!(trained.out_of_fold.is_none());
-    let shrunk = trained.selected.shrunk.unwrap();
+    let shrunk = trained.mixture.shrunk.unwrap();
     assert!(shrunk.feasible && shrunk.margins.iter().all(|margin| *margin > 0.0));
 }
 
@@ -208,8 +213,8 @@ fn steps_are_chosen() {
     assert_eq!(weights.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [1.0, 30.0]);
     assert!((weights.iter().map(|(_, weight)| weight).sum::<f64>() - 1.0).abs() < 1e-9);
     let objective = |trained: &Trained| {
-        assert!(trained.selected.shrunk.as_ref().unwrap().feasible);
-        trained.iterates.mixed(&trained.selected.weights, Dataset::Val, Side::Exact).objective
+        assert!(trained.mixture.shrunk.as_ref().unwrap().feasible);
+        trained.mixture.val.objective
     };
     let models = both.iterates.models.len();
     for (at, step) in [1.0, 30.0].into_iter().enumerate() {
@@ -217,11 +222,8 @@ fn steps_are_chosen() {
         let alone = train(&spec, &table, 1).unwrap();
         assert!(objective(&both) <= objective(&alone) + 1e-9, "{step}");
         if at == 0 {
-            let thetas = |trained: &Trained| -> Vec<Vec<f32>> {
-                let own = trained.iterates.models.iter().filter(|model| model.game < 4);
-                own.map(|model| model.hypothesis.theta().to_vec()).collect()
-            };
-            assert!(thetas(&alone) == thetas(&both) && alone.iterates.models.len() < models);
+            let own = alone.iterates.models.len();
+            assert!(alone.iterates.models[..] == both.iterates.models[..own] && own < models);
         }
     }
     // With the step set, in place of scaled, it is the same game.
@@ -253,11 +255,22 @@ fn patience_waits_for_constraints() {
     spec.early_stop = Some(Patience { kept: 5, ..Patience::default() });
     let trained = train(&spec, &table, 2).unwrap();
     let mut late = 0;
-    for (game, summary) in trained.games.iter().enumerate() {
-        let own = trained.iterates.models.iter().filter(|model| model.game == game);
+    let played = {
+        let data = Data::from(&table);
+        let training = spec.plan(&data.shape()).unwrap().prepare(data).unwrap();
+        let played = training.play(&mut ()).unwrap();
+        let measure = |(game, played): (usize, &Played)| {
+            let setting = training.setting(game);
+            Iterates::measure(&played.kept, &setting.train, &setting.val, &Threads::default())
+        };
+        played.iter().enumerate().map(measure).collect::<Result<Vec<_>>>().unwrap()
+    };
+    for (own, summary) in played.iter().zip(&trained.games) {
+        // As early stopping sees it: on the rows that the constraint player plays on.
         let losses: Vec<Vec<f64>> =
-            own.clone().map(|model| model.val.exact.constraints.clone()).collect();
-        let objective: Vec<f64> = own.map(|model| model.val.exact.objective).collect();
+            own.models.iter().map(|model| model.val.exact.constraints.clone()).collect();
+        let objective: Vec<f64> =
+            own.models.iter().map(|model| model.val.exact.objective).collect();
         // When constraints could first be met, and whether nothing before that stopped the game.
         let met =
             |kept: usize| shrink(&objective[..kept], &losses[..kept], 0.0).unwrap().least <= 1e-4;
@@ -277,7 +290,7 @@ fn hopeless_margins_yield_alone() {
         vec!["tpr(group == \"few\") >= 1".to_owned(), "fpr(group == \"many\") <= 0.4".to_owned()];
     spec.encoder.ignore.clear();
     let trained = train(&spec, &table, 2).unwrap();
-    let shrunk = trained.selected.shrunk.as_ref().unwrap();
+    let shrunk = trained.mixture.shrunk.as_ref().unwrap();
     assert!(!shrunk.feasible, "{shrunk:?}");
     let (hopeless, other) = (shrunk.margins[0], shrunk.margins[1]);
     assert!(hopeless.abs() < 1e-5 && other > 0.01, "{shrunk:?}");
@@ -302,7 +315,7 @@ fn margins_break_no_constraint() {
             let value = one.measurement.estimate().unwrap().value;
             assert!(value <= 2e-6, "{margin:?}: {} is {value}", one.name);
         }
-        let shrunk = trained.selected.shrunk.as_ref().unwrap();
+        let shrunk = trained.mixture.shrunk.as_ref().unwrap();
         assert_eq!(shrunk.feasible, margin == Margin::None);
     }
 }
@@ -316,7 +329,7 @@ fn other_selections_are_judged_by_all_rows() {
         spec.selection = selection;
         let trained = train(&spec, &table, 2).unwrap();
         assert!(trained.games.iter().all(|game| game.weight > 0.1));
-        let mixed = trained.iterates.mixed(&trained.selected.weights, Dataset::Val, Side::Exact);
+        let mixed = &trained.mixture.val;
         let found = judged(&trained, &table, None, 0.95);
         let error = found.error.unwrap();
         assert!((error - mixed.objective).abs() < 1e-6, "{selection:?}: {error} {mixed:?}");

@@ -3,13 +3,13 @@
 
 mod common;
 
+use fairgame::ErrorKind;
 use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::classifier::Draw;
 use fairgame::evaluate::{Decisions, Estimate, Evaluation, Measurement, Verdict, evaluate};
 use fairgame::rate::{Bound, Problem, Tally, tally_scores};
 use fairgame::table::{Column, ReadOptions, Source, Table, Values, read};
 use fairgame::train::{Datasets, Spec};
-use fairgame::{ErrorKind, Threads};
 use proptest::prelude::*;
 
 fn people(csv: &str) -> Table {
@@ -238,14 +238,12 @@ fn classifiers() {
     let classifier = spec.train(&table).unwrap().classifier;
     let found = classifier.evaluate(&table, None, 0.9).unwrap();
 
-    let features = classifier.encoder().encode(&table).unwrap();
+    let features = classifier.encode(&table).unwrap();
     let predictions = classifier.predict(&features, Draw::Features).unwrap();
     let chances: Vec<f64> = predictions.iter().map(|one| one.probability).collect();
     let decisions = Decisions::Probabilities(&chances);
     assert_eq!(evaluate(classifier.bound(), &table, None, decisions, 0.9).unwrap(), found);
-    let compiled = classifier.bound().compile(&table, None).unwrap();
-    let tally = classifier.tally(&features, &compiled, None, &Threads::default()).unwrap();
-    let losses = compiled.losses().exact(&tally);
+    let losses = classifier.measure(&table).unwrap();
     near(estimate(&found.objective.measurement).value, losses.objective);
     near(estimate(&found.constraints[1].measurement).value, losses.constraints[1]);
 

@@ -123,7 +123,7 @@ impl Read for People {
 
 /// Decides rows by their identifier, all of them different, and keeps it.
 fn decide(classifier: &Classifier, rows: usize, format: Format) -> usize {
-    let kinds = classifier.encoder().kinds();
+    let kinds = classifier.kinds();
     let columns = kinds.keys().cloned().chain(["person".to_owned()]).collect();
     let (columns, untyped) = (Some(columns), Untyped::Text);
     let options = ReadOptions { columns, kinds, untyped, ..ReadOptions::default() };
@@ -133,7 +133,7 @@ fn decide(classifier: &Classifier, rows: usize, format: Format) -> usize {
         let table = table.unwrap();
         let person = table.column("person").unwrap();
         let keys: Option<Vec<u64>> = draws(&person.values).into_iter().collect();
-        let features = classifier.encoder().encode(&table).unwrap();
+        let features = classifier.encode(&table).unwrap();
         let predictions = classifier.predict(&features, Draw::Keys(&keys.unwrap())).unwrap();
         let scores = Values::Number(predictions.iter().map(|one| one.score).collect());
         let result = Table::new(vec![person.clone(), Column::new("score", scores)]).unwrap();

@@ -92,7 +92,7 @@ fn a_model_without_slopes_plays_algorithm_1() {
         plan.run(data, &mut ())?.trained()
     };
     let trained = train(Algorithm::Discrete(discrete)).unwrap();
-    let shrunk = trained.selected.shrunk.as_ref().unwrap();
+    let shrunk = trained.mixture.shrunk.as_ref().unwrap();
     assert!(shrunk.feasible, "{shrunk:?}");
     assert!(trained.classifier.members().len() <= 2);
     assert_eq!(trained.classifier.provenance().settings["model"]["own"]["name"], "stump");

@@ -74,6 +74,7 @@ fn one_table_is_divided() {
 fn crossed<'a>(table: &'a Table, turns: u64, keep: Keep, threads: usize) -> (Plan, Data<'a>) {
     let mut spec = Spec::new("hired", &["recall() >= 0.9"]);
     (spec.algorithm, spec.keep, spec.early_stop) = (practical(turns), keep, None);
+    spec.plain = false;
     let data = Data::from(table);
     let plan = spec.plan(&data.shape()).unwrap().with_threads(Threads::new(threads));
     (plan, data)

@@ -7,7 +7,6 @@ use fairgame::classifier::{
 use fairgame::game::Moment;
 use fairgame::random::Stream;
 use fairgame::rate::{LossValues, Multipliers, Side, Tally};
-use fairgame::sample::Hypothesis;
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 
 /// The dual of "least ε ≥ 0": the most v with v ≤ Σ_i y_i·ℓ_i⁽ᵗ⁾ for every t, y ≥ 0, Σ y ≤ 1.
@@ -115,8 +114,6 @@ fn iterates(Case { objective, constraints }: Case, stream: &mut Stream) -> Itera
         .into_iter()
         .zip(constraints)
         .map(|(objective, constraints)| Iterate {
-            hypothesis: Hypothesis::Theta(Vec::new()),
-            game: 0,
             train: measured(objective, constraints.clone()),
             val: measured(objective + 0.01, constraints),
         })

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fairgame::classifier::Classifier;
-use fairgame::evaluate::Evaluation;
-use fairgame::train::{Checkpoints, Data, Outcome, Shape, Sheet, Spec};
+use fairgame::train::{Checkpoints, Data, Outcome, Shape, Sheet, Spec, Standing};
 use fairgame::{Error, ErrorKind, Result, Threads};
 
 use crate::output;
@@ -137,10 +136,10 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     output::print(&if arguments.json { result.json()? } else { result.text() })?;
     // The result is there, whatever became of the page.
     reported?;
-    Ok(match trained.enforced().is_none_or(Evaluation::holds_on_rows) {
+    Ok(match trained.standing() {
         _ if trained.was_stopped() => Verdict::Interrupted,
-        true => Verdict::Met,
-        false => Verdict::Violated,
+        Standing::Promised | Standing::Enforced => Verdict::Met,
+        Standing::Violated => Verdict::Violated,
     })
 }
 

@@ -6,8 +6,8 @@ use comfy_table::CellAlignment;
 use fairgame::Result;
 use fairgame::algorithm::Algorithm;
 use fairgame::classifier::{Margin, Selection, ShrinkSpec};
-use fairgame::evaluate::{ConstraintResult, Evaluation, ROUNDING, Verdict};
-use fairgame::train::{GameSummary, Trained, weight_of_steps};
+use fairgame::evaluate::{ConstraintResult, Evaluation, ROUNDING};
+use fairgame::train::{GameSummary, Standing, Trained, weight_of_steps};
 use serde_json::{Value, json};
 
 use crate::output::{self, plain};
@@ -77,9 +77,11 @@ impl Rendered<'_> {
             .classifier
             .members()
             .iter()
-            .map(|member| json!({ "weight": member.weight, "turn": member.turn }))
+            .map(|member| {
+                let (weight, turn, column) = (member.weight, member.turn, member.column);
+                json!({ "weight": weight, "turn": turn, "column": column, "threshold": member.threshold })
+            })
             .collect();
-        let shrunk = trained.selected.shrunk.as_ref();
         output::document(&json!({
             "version": output::VERSION,
             "iterations": trained.turns,
@@ -88,15 +90,17 @@ impl Rendered<'_> {
             "train": part("train"),
             "val": part("val"),
             "test": part("test"),
-            "holds": trained.enforced().is_none_or(Evaluation::holds_on_rows),
+            "holds": trained.standing() != Standing::Violated,
+            "standing": trained.standing(),
+            "enforcement": trained.enforcement,
+            "objective_optimism": trained.mixture.optimism.as_ref().map(|losses| losses.objective),
+            "margin_price": trained.mixture.price,
             "mixture": members,
             "mean_lambda": {
                 "objective": trained.mean_lambda.objective,
                 "constraints": trained.mean_lambda.constraints,
             },
             "prices": self.prices(),
-            "margins": shrunk.map_or(&[][..], |shrunk| &shrunk.margins),
-            "margins_had": shrunk.map(|shrunk| shrunk.feasible),
             "games": trained.games,
             "settings": trained.classifier.provenance().settings,
             "model": self.model,
@@ -121,8 +125,8 @@ impl Rendered<'_> {
         self.warnings().iter().for_each(output::warning);
         let mut text = format!("{}\n\n{}", self.table(), self.how());
         if let Some(enforced) = self.trained.enforced().filter(|one| !one.constraints.is_empty()) {
-            text += &self.on_enforced(enforced);
-            text += &self.margin();
+            text += &format!("\n{}\n\n", self.enforcement());
+            text += &self.standing(enforced);
             text += &self.dearest(enforced);
             text += &self.on_test();
         }
@@ -135,7 +139,7 @@ impl Rendered<'_> {
         text
     }
 
-    /// The parts side by side, with the verdict of each constraint on each.
+    /// The parts side by side, with the verdict of each constraint on test rows: no other rows are new to the model.
     fn table(&self) -> comfy_table::Table {
         let parts: Vec<(&str, &Evaluation)> =
             self.trained.parts.iter().map(|one| (one.part.as_str(), &one.evaluation)).collect();
@@ -152,9 +156,13 @@ impl Rendered<'_> {
             number(part.objective.measurement.estimate().map(|found| found.value))
         });
         let names = parts.first().map_or(&[][..], |(_, part)| &part.constraints);
+        let tested = self.trained.part("test").is_some();
         for (i, one) in names.iter().enumerate() {
             row(plain(&one.name), &|part| match part.constraints[i].value() {
-                Some(value) => format!("{value:+.4} {}", part.constraints[i].verdict),
+                Some(value) if std::ptr::eq(part, parts[parts.len() - 1].1) && tested => {
+                    format!("{value:+.4} {}", part.constraints[i].verdict)
+                }
+                Some(value) => format!("{value:+.4}"),
                 None => "nothing to measure".to_owned(),
             });
         }
@@ -169,12 +177,23 @@ impl Rendered<'_> {
     /// How long it took, and what the classifier is.
     fn how(&self) -> String {
         let trained = self.trained;
-        let models = output::count(trained.classifier.members().len(), "model");
+        let columns = trained.classifier.columns();
+        let folds = trained.classifier.members().len() / columns.max(1);
+        let models = match folds {
+            0 | 1 => output::count(columns, "model"),
+            folds => format!("{columns} × {folds} models, one of each fold"),
+        };
         let mut text = format!(
             "{} in {:.1} s; the classifier is a mixture of {models}.\n",
             played(&trained.games),
             self.seconds,
         );
+        let plain: f64 =
+            trained.games.iter().filter(|game| game.plain).map(|game| game.weight).sum();
+        if plain > 0.0005 {
+            text +=
+                &format!("{plain:.2} of its weight is from models trained without constraints.\n");
+        }
         let steps = weight_of_steps(&trained.games);
         if steps.len() > 1 {
             let shares = steps.iter().map(|(step, weight)| format!("{weight:.2} from ×{step}"));
@@ -184,69 +203,89 @@ impl Rendered<'_> {
         text
     }
 
-    /// Whether the constraints hold on the rows they were enforced on, and what that says of the population.
-    fn on_enforced(&self, enforced: &Evaluation) -> String {
-        let trained = self.trained;
-        let on = match (&trained.out_of_fold, trained.part("val")) {
-            (Some(_), _) => "the training rows, judged out of fold",
-            (None, Some(_)) => "the validation rows",
-            (None, None) => "the training rows",
-        };
-        let all = if enforced.holds_on_rows() { "All" } else { "Not all" };
-        let settings = &trained.classifier.provenance().settings["algorithm"];
-        let unconstrained = Algorithm::Unconstrained(Default::default()).name();
-        let how = match settings.get(unconstrained) {
-            None => "where they were enforced",
-            Some(_) => "though nothing enforced them",
-        };
-        let mut text = format!("{all} constraints hold on {on}, {how}");
-        if let Some((worst, value)) = enforced.worst().and_then(|one| Some((one, one.value()?))) {
-            let place = match value {
-                value if value > ROUNDING => "the worst is",
-                value if value < -ROUNDING => "the nearest to its bound is",
-                _ => "the one that binds is",
-            };
-            text += &format!("; {place} `{}` ({value:+.4})", plain(&worst.name));
+    /// What is said of each constraint.
+    fn enforcement(&self) -> comfy_table::Table {
+        let enforced = self.trained.enforced().map_or(0.0, |one| one.confidence);
+        let new = format!("on new rows ({} %)", output::short(100.0 * enforced));
+        let header = ["constraint", "enforced", "optimism", "margin", &new, ""];
+        let mut table = output::table(&header);
+        for one in &self.trained.enforcement {
+            let number = |number: f64| format!("{number:+.4}");
+            let estimate = one.estimate.map_or("–".to_owned(), |found| {
+                let interval = found.interval;
+                format!("{:+.4} ({:+.4} to {:+.4})", found.value, interval.low, interval.high)
+            });
+            table.add_row([
+                plain(&one.constraint),
+                number(one.value),
+                one.optimism.map_or("–".to_owned(), number),
+                number(one.margin),
+                estimate,
+                one.standing.to_string(),
+            ]);
         }
-        let count = |verdict: Verdict| {
-            enforced.constraints.iter().filter(|one| one.verdict == verdict).count()
-        };
-        let percent = output::short(100.0 * enforced.confidence);
-        let verdicts = [Verdict::Met, Verdict::Violated, Verdict::Undecided]
-            .into_iter()
-            .filter(|&verdict| count(verdict) > 0)
-            .map(|verdict| format!("{} {verdict}", count(verdict)))
-            .collect::<Vec<_>>();
-        let verdicts = verdicts.join(", ");
-        text + &format!(
-            ".\nBy their intervals on these rows, {percent} % for all together: {verdicts}. The classifier was chosen on \
-             these rows,\nso this is optimistic; test rows tell more.\n"
-        )
+        for column in 1..header.len() - 1 {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table
     }
 
-    /// How much there is to spare, and whether that is as much as was asked for.
-    fn margin(&self) -> String {
-        let Some(shrunk) = &self.trained.selected.shrunk else { return String::new() };
-        let most = shrunk.margins.iter().copied().fold(0.0, f64::max);
-        let Selection::Shrink(ShrinkSpec { margin, .. }) = self.trained.selection else {
-            return String::new();
-        };
-        let of = match margin {
-            Margin::None => return String::new(),
-            Margin::Errors(1.0) => "of one standard error".to_owned(),
-            Margin::Errors(errors) => format!("of {errors} standard errors"),
-            Margin::Confidence(level) => {
-                format!("for all to hold with a confidence of {} %", 100.0 * level)
+    /// How the constraints stand, where, and what the margin costs.
+    fn standing(&self, enforced: &Evaluation) -> String {
+        let trained = self.trained;
+        let on = match (&trained.out_of_fold, trained.part("val")) {
+            (Some(_), _) => {
+                "on the training rows, each judged by models that were not trained on it"
             }
+            (None, Some(_)) => "on the validation rows",
+            (None, None) => "on the training rows themselves",
         };
-        match shrunk.feasible {
-            true => format!("The safety margin {of} is kept; the largest is {most:.4}.\n"),
-            false => {
-                format!(
-                    "The safety margin {of} is infeasible, and was reduced where it had to be.\n"
-                )
-            }
+        let settings = &trained.classifier.provenance().settings["algorithm"];
+        let unconstrained = Algorithm::Unconstrained(Default::default()).name();
+        if settings.get(unconstrained).is_some() {
+            return format!("Nothing enforced the constraints; they are measured {on}.\n");
         }
+        let count = |standing: Standing| {
+            trained.enforcement.iter().filter(|one| one.standing == standing).count()
+        };
+        let all = trained.enforcement.len();
+        let margin = match trained.selection {
+            Selection::Shrink(ShrinkSpec { margin, .. }) => margin,
+            _ => Margin::None,
+        };
+        let mut text = match (count(Standing::Promised), count(Standing::Violated)) {
+            (promised, 0) if promised == all => {
+                let level = margin.confidence().map_or(String::new(), |level| {
+                    format!(
+                        ": with a probability of {} % all of them hold on new rows",
+                        output::short(100.0 * level)
+                    )
+                });
+                format!("Promised{level}.\n")
+            }
+            (_, 0) => "Enforced: with the optimism of the selection, every loss is at most 0.\n"
+                .to_owned(),
+            (_, violated) => format!("Violated: {violated} of {all}.\n"),
+        };
+        text += &format!("Constraints were enforced {on}.\n");
+        if enforced.rows > 0
+            && let (Some(price), false) = (trained.mixture.price, margin == Margin::None)
+        {
+            let of = match margin {
+                Margin::None => String::new(),
+                Margin::Errors(1.0) => "one standard error".to_owned(),
+                Margin::Errors(errors) => format!("{errors} standard errors"),
+                Margin::Confidence(level) => {
+                    format!("{} % confidence", output::short(100.0 * level))
+                }
+            };
+            text += &format!(
+                "The safety margin ({of}) and the optimism raise the objective by {price:.4} on these rows.\n"
+            );
+        }
+        text
     }
 
     /// The constraint that costs most.

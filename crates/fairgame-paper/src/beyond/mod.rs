@@ -184,7 +184,7 @@ impl Outcome {
             error: found.error.unwrap_or(f64::NAN),
             losses: found.constraints.iter().map(value).collect(),
             shown_violated: violated.count(),
-            promised: trained.selected.shrunk.as_ref().is_some_and(|shrunk| shrunk.feasible),
+            promised: trained.mixture.shrunk.as_ref().is_some_and(|shrunk| shrunk.feasible),
         })
     }
 }

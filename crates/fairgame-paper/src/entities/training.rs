@@ -38,7 +38,7 @@ pub fn model() -> ModelSpec {
 /// let rows = fairgame::train::Data::from(&data.train);
 /// let training = spec.plan(&rows.shape())?.prepare(rows)?;
 /// assert_eq!(training.bound().constraints().len(), 16 + 2 + 1);
-/// assert_eq!(training.encoder().inputs().len(), 37);
+/// assert_eq!(training.views()[0].encoder.inputs().len(), 37);
 /// # Ok::<(), fairgame::Error>(())
 /// ```
 pub fn spec() -> Result<Spec> {

@@ -125,6 +125,17 @@ impl Algorithm {
         self
     }
 
+    /// The same turns and steps without a constraint player, of the algorithms whose games may be several.
+    pub(crate) fn plain(self) -> Self {
+        match self {
+            Algorithm::Practical(Practical { turns, batch, model, .. })
+            | Algorithm::Lagrangian(Lagrangian { turns, batch, model, .. }) => {
+                Algorithm::Unconstrained(Unconstrained { turns, batch, model })
+            }
+            other => other,
+        }
+    }
+
     /// Refuses settings that no game can be played with, whatever the data; `linear` says whether the
     /// model is.
     pub(crate) fn check(&self, region: Region, linear: bool) -> Result<()> {

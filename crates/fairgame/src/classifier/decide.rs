@@ -1,6 +1,6 @@
 //! Decisions of a stochastic classifier, each drawn by a hash.
 
-use super::Classifier;
+use super::{Classifier, Member};
 use crate::encode::{Codes, Features};
 use crate::model::{Rows, Scorer, Tape};
 use crate::random::mix;
@@ -12,16 +12,16 @@ use crate::{Error, ErrorKind, Result};
 pub struct Prediction {
     /// The decision.
     pub positive: bool,
-    /// The chance of a positive decision, over the draw: Σ_k p_k·1{f_k(x) > 0}.
+    /// The chance of a positive decision, over the draw: Σ_k p_k·1{f_k(x) > t_k}.
     pub probability: f64,
-    /// The mean score Σ_k p_k·f_k(x).
+    /// The mean score above the threshold, Σ_k p_k·(f_k(x) − t_k).
     pub score: f64,
 }
 
 /// What the draw of a row depends on, beside the classifier's key.
 #[derive(Debug, Clone, Copy)]
 pub enum Draw<'a> {
-    /// Its features: equal rows are decided equally.
+    /// Its features, as the first view has them: equal rows are decided equally.
     Features,
     /// A number for each row, such as [`draw_of_text`] of an identifier: the same person is decided
     /// the same way even if the features change.
@@ -70,22 +70,35 @@ pub fn draws(identifiers: &Values) -> Vec<Option<u64>> {
 const BLOCK: usize = 1024;
 
 impl Classifier {
-    /// The scores that one model of the mixture gives rows; it decides positive where they are above 0.
+    /// The scores that one model of the mixture gives rows, less its threshold: it decides positive where they are
+    /// above 0.
     ///
     /// # Panics
     /// If there is no such member.
     ///
     /// # Errors
-    /// If the features are not those of the classifier's encoder.
-    pub fn scores(&self, member: usize, features: &Features) -> Result<Vec<f32>> {
-        self.check(features)?;
-        let (mut tape, mut all) = (Tape::default(), vec![0.0; features.rows()]);
+    /// If the features are not those of the classifier's encoders ([`Classifier::encode`]).
+    pub fn scores(&self, member: usize, features: &[Features]) -> Result<Vec<f32>> {
+        let (mut tape, mut all) = (Tape::default(), vec![0.0; self.check(features)?]);
+        let member = &self.members[member];
         for (block, scores) in all.chunks_mut(BLOCK).enumerate() {
-            let first = block * BLOCK;
-            let rows = Rows::range(features, first..first + scores.len());
-            self.model.score(self.members[member].hypothesis.theta(), rows, &mut tape, scores);
+            self.score(member, features, block * BLOCK, &mut tape, scores);
         }
         Ok(all)
+    }
+
+    /// The scores of rows from `first` on, less the member's threshold.
+    fn score(
+        &self,
+        member: &Member,
+        features: &[Features],
+        first: usize,
+        tape: &mut Tape,
+        scores: &mut [f32],
+    ) {
+        let rows = Rows::range(&features[member.view], first..first + scores.len());
+        self.views[member.view].model.score(member.hypothesis.theta(), rows, tape, scores);
+        scores.iter_mut().for_each(|score| *score = above(*score, member.threshold));
     }
 
     /// Decides rows.
@@ -94,17 +107,17 @@ impl Classifier {
     /// the row's chance of a positive decision: as likely as if a model had been drawn.
     ///
     /// # Errors
-    /// If the features are not those of the classifier's encoder, or there is not one key a row.
-    pub fn predict(&self, features: &Features, draw: Draw<'_>) -> Result<Vec<Prediction>> {
-        self.check(features)?;
+    /// If the features are not those of the classifier's encoders ([`Classifier::encode`]), or there is not one key a row.
+    pub fn predict(&self, features: &[Features], draw: Draw<'_>) -> Result<Vec<Prediction>> {
+        let rows = self.check(features)?;
         if let Draw::Keys(keys) = draw
-            && keys.len() != features.rows()
+            && keys.len() != rows
         {
-            let message = format!("{} keys are given for {} rows", keys.len(), features.rows());
+            let message = format!("{} keys are given for {rows} rows", keys.len());
             return Err(Error::new(ErrorKind::Value, message));
         }
         let start = Prediction { positive: false, probability: 0.0, score: 0.0 };
-        let mut predictions = vec![start; features.rows()];
+        let mut predictions = vec![start; rows];
         let (mut tape, mut scores) = (Tape::default(), vec![0.0; BLOCK]);
         // How many models decide a row positive: where all do, it is certain, however weights round.
         let mut votes = vec![0_usize; BLOCK];
@@ -113,8 +126,7 @@ impl Classifier {
             let scores = &mut scores[..rows.len()];
             votes.fill(0);
             for member in &self.members {
-                let range = Rows::range(features, first..first + rows.len());
-                self.model.score(member.hypothesis.theta(), range, &mut tape, scores);
+                self.score(member, features, first, &mut tape, scores);
                 for ((row, score), votes) in rows.iter_mut().zip(&*scores).zip(&mut votes) {
                     row.score += member.weight * f64::from(*score);
                     if *score > 0.0 {
@@ -125,7 +137,7 @@ impl Classifier {
             }
             for (at, row) in rows.iter_mut().enumerate() {
                 let by = match draw {
-                    Draw::Features => hash_features(features, first + at),
+                    Draw::Features => hash_features(&features[0], first + at),
                     Draw::Keys(keys) => keys[first + at],
                 };
                 if votes[at] == self.members.len() {
@@ -137,6 +149,11 @@ impl Classifier {
         }
         Ok(predictions)
     }
+}
+
+/// How far a score is above a threshold: above 0 exactly where the score is above the threshold.
+pub(crate) fn above(score: f32, threshold: f32) -> f32 {
+    score - threshold
 }
 
 /// A number in [0, 1) from 64 bits.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, Member, Provenance};
+use super::candidates::Described;
+use super::{Candidates, Classifier, Member, Provenance, View};
 use crate::archive::{Archive, Arrays, Numbers};
 use crate::encode::Encoder;
 use crate::model::{AnyModel, Scorer};
@@ -19,12 +20,24 @@ const WHAT: &str = "model";
 #[serde(deny_unknown_fields)]
 struct Header {
     problem: Frozen,
-    encoder: Encoder,
-    model: AnyModel,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    views: Vec<View>,
     /// The weights of the mixture.
     weights: Vec<f64>,
     /// The turns that its models are of.
     turns: Vec<u64>,
+    /// The columns, the views and the thresholds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    of_view: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    thresholds: Vec<f32>,
+    /// In files of version 0.1: the one view, without thresholds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    encoder: Option<Encoder>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<AnyModel>,
     /// The key of the draws, as a text: JSON's numbers need not hold 64 bits.
     key: String,
     provenance: Provenance,
@@ -32,6 +45,8 @@ struct Header {
     record: Option<serde_json::Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     labels: Option<[serde_json::Value; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    candidates: Option<Described>,
 }
 
 impl Classifier {
@@ -40,7 +55,7 @@ impl Classifier {
     /// # Errors
     /// If its model is one of the caller's own: what that is made of is not known here.
     pub fn to_archive(&self) -> Result<Archive> {
-        if let AnyModel::Own(_) = self.model {
+        if self.views.iter().any(|view| matches!(view.model, AnyModel::Own(_))) {
             let message = "a model of your own cannot be written to a file";
             return Err(Error::new(ErrorKind::Format, message)
                 .help("keep the parameters of its members (`Classifier::members`) yourself"));
@@ -51,14 +66,19 @@ impl Classifier {
         }
         let header = Header {
             problem: self.bound.frozen(),
-            encoder: self.encoder.clone(),
-            model: self.model.clone(),
+            views: self.views.clone(),
             weights: self.members.iter().map(|member| member.weight).collect(),
             turns: self.members.iter().map(|member| member.turn).collect(),
+            columns: self.members.iter().map(|member| member.column).collect(),
+            of_view: self.members.iter().map(|member| member.view).collect(),
+            thresholds: self.members.iter().map(|member| member.threshold).collect(),
+            encoder: None,
+            model: None,
             key: format!("{:016x}", self.key),
             provenance: self.provenance.clone(),
             record: self.record_value().cloned(),
             labels: self.labels().cloned(),
+            candidates: self.candidates().map(|candidates| candidates.describe(&mut arrays)),
         };
         let header = serde_json::to_string(&header).map_err(|error| {
             Error::new(ErrorKind::Format, format!("the model cannot be written: {error}"))
@@ -71,25 +91,55 @@ impl Classifier {
         let broken = |why: String| {
             Error::new(ErrorKind::Format, format!("the model's header is wrong: {why}"))
         };
-        let header: Header =
+        let mut header: Header =
             serde_json::from_str(&archive.header).map_err(|error| broken(error.to_string()))?;
         let key =
             u64::from_str_radix(&header.key, 16).map_err(|error| broken(error.to_string()))?;
-        if header.weights.len() != header.turns.len() {
-            return Err(broken("it has other numbers of weights and of turns".to_owned()));
+        let count = header.weights.len();
+        if let (true, Some(encoder), Some(model)) =
+            (header.views.is_empty(), header.encoder.take(), header.model.take())
+        {
+            header.views = vec![View { encoder, model }];
+            header.columns = (0..count).collect();
+            header.of_view = vec![0; count];
+            header.thresholds = vec![0.0; count];
+        }
+        let lengths = [
+            header.turns.len(),
+            header.columns.len(),
+            header.of_view.len(),
+            header.thresholds.len(),
+        ];
+        if lengths.iter().any(|length| *length != count) {
+            return Err(broken("its members are not all described".to_owned()));
+        }
+        // Columns are counted from 0, and there are no more of them than members.
+        if header.columns.iter().any(|column| *column >= count) {
+            return Err(broken("a member is of no column".to_owned()));
         }
         let mut arrays = archive.arrays;
-        let members = header.weights.iter().zip(&header.turns).enumerate();
-        let members = members.map(|(at, (&weight, &turn))| {
-            let theta = arrays.take_f32(&format!("theta.{at}"), header.model.params())?;
-            Ok(Member { weight, turn, hypothesis: Hypothesis::Theta(theta) })
-        });
-        let members = members.collect::<Result<Vec<_>>>()?;
-        let (problem, Header { encoder, model, provenance, record, labels, .. }) =
+        let member = |at: usize| {
+            let view = header.views.get(header.of_view[at]);
+            let view = view.ok_or_else(|| broken("a member has no encoder".to_owned()))?;
+            let theta = arrays.take_f32(&format!("theta.{at}"), view.model.params())?;
+            Ok(Member {
+                weight: header.weights[at],
+                turn: header.turns[at],
+                column: header.columns[at],
+                view: header.of_view[at],
+                threshold: header.thresholds[at],
+                hypothesis: Hypothesis::Theta(theta),
+            })
+        };
+        let members = (0..count).map(member).collect::<Result<Vec<_>>>()?;
+        let candidates = header.candidates.take();
+        let candidates = candidates.map(|one| Candidates::of(one, &mut arrays)).transpose()?;
+        let (problem, Header { views, provenance, record, labels, .. }) =
             (header.problem.thaw()?, header);
-        let mut classifier = Classifier::new(problem, encoder, model, members, key, provenance)?;
+        let mut classifier = Classifier::new(problem, views, members, key, provenance)?;
         classifier.set_record(record);
         classifier.keep_labels(labels);
+        classifier.keep_candidates(candidates);
         Ok(classifier)
     }
 

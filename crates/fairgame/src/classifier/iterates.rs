@@ -8,25 +8,21 @@ use crate::sample::{Batch, Hypothesis, Sample, Work};
 use crate::settings::declare;
 use crate::{Result, Threads};
 
-/// Models, what each is like on train and on val, and the turns they were played at.
+/// What each kept model is like on train and on val, and the turns they were played at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Iterates {
-    /// The models, each once.
+    /// The models, each once, in the order in which they were kept.
     pub models: Vec<Iterate>,
     /// The turns that were kept, in order.
     pub moments: Vec<Moment>,
 }
 
-/// A model and what it is like.
+/// What a kept model is like; with cross-fitting, the models of all folds that were kept at the same turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Iterate {
-    /// What was played.
-    pub hypothesis: Hypothesis,
-    /// The game that it was kept in, where there were several.
-    pub game: usize,
-    /// On the model player's sample.
+    /// On the model player's sample; with cross-fitting, as `val`.
     pub train: Measured,
-    /// On the constraint player's sample.
+    /// On the rows that judge it; with cross-fitting, all rows, each by the model that was not trained on it.
     pub val: Measured,
 }
 
@@ -96,36 +92,10 @@ impl Iterates {
                 true => on_train.clone(),
                 false => Measured::of(&**val, model, &mut work)?,
             };
-            Ok(Iterate { hypothesis: model.clone(), game: 0, train: on_train, val: on_val })
+            Ok(Iterate { train: on_train, val: on_val })
         };
         let models = threads.each(&kept.models, measure).into_iter().collect::<Result<_>>()?;
         Ok(Iterates { models, moments: kept.moments.clone() })
-    }
-
-    /// The models of several games, one after the other.
-    pub(crate) fn join(games: impl IntoIterator<Item = Iterates>) -> Self {
-        let mut all = Iterates { models: Vec::new(), moments: Vec::new() };
-        for (game, one) in games.into_iter().enumerate() {
-            let before = all.models.len();
-            all.models.extend(one.models.into_iter().map(|model| Iterate { game, ..model }));
-            let moments = one.moments.into_iter();
-            all.moments
-                .extend(moments.map(|moment| Moment { model: before + moment.model, ..moment }));
-        }
-        all
-    }
-
-    /// What is of one game, and the place of each of its models among all.
-    pub(crate) fn of_game(&self, game: usize) -> (Iterates, Vec<usize>) {
-        let own = self.models.iter().enumerate().filter(|(_, model)| model.game == game);
-        let (places, models): (Vec<usize>, Vec<Iterate>) =
-            own.map(|(place, model)| (place, model.clone())).unzip();
-        let moments = self.moments.iter().filter_map(|moment| {
-            let model = places.binary_search(&moment.model).ok()?;
-            Some(Moment { model, ..moment.clone() })
-        });
-        let moments = moments.collect();
-        (Iterates { models, moments }, places)
     }
 
     /// Weights that add up to 1, for models each of which counts as the sum over its turns.

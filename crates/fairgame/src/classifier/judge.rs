@@ -1,6 +1,6 @@
 //! What a classifier comes to on rows that have labels.
 
-use super::{Classifier, Draw};
+use super::Classifier;
 use crate::Result;
 use crate::evaluate::{Decisions, Evaluation, evaluate};
 use crate::table::Table;
@@ -17,8 +17,7 @@ impl Classifier {
         weights: Option<&[f32]>,
         confidence: f64,
     ) -> Result<Evaluation> {
-        let features = self.encoder().encode(table)?;
-        let predictions = self.predict(&features, Draw::Features)?;
+        let predictions = self.decide(table)?;
         let probabilities: Vec<f64> =
             predictions.iter().map(|prediction| prediction.probability).collect();
         let decisions = Decisions::Probabilities(&probabilities);

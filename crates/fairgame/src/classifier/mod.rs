@@ -1,9 +1,10 @@
 //! From a game's models to a classifier: selection, shrinking, decisions, and the file.
 //!
-//! A classifier is a mixture: model k with weight p_k, and for each row one of them is drawn. Its chance of
-//! a positive decision is Σ_k p_k·1{f_k(x) > 0}. The draw is a hash of the row and of the classifier's key, so
-//! the same row is decided the same way every time, in every order, on every machine.
+//! A classifier is a mixture: model k with weight p_k and threshold t_k, and for each row one of them is drawn. Its
+//! chance of a positive decision is Σ_k p_k·1{f_k(x) > t_k}. The draw is a hash of the row and of the classifier's
+//! key, so the same row is decided the same way every time, in every order, on every machine.
 
+mod candidates;
 mod decide;
 mod file;
 mod iterates;
@@ -14,23 +15,27 @@ mod select;
 mod shrink;
 mod simplex;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+pub use candidates::{Candidate, Candidates};
 pub use decide::{Draw, Prediction, draw_of_text, draws};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
-pub(crate) use program::Incremental;
+pub(crate) use program::{
+    Columns, Incremental, Start, explain_columns, shrink_columns, shrink_yielding,
+};
 pub(crate) use seen::sketch;
 pub use seen::{Recognition, Seen};
 pub use select::{Margin, Selected, Selection, ShrinkSpec};
-pub(crate) use shrink::Balance;
 pub use shrink::{Epsilon, Explained, Shrunk, explain, shrink};
 
 use crate::encode::{Encoder, Features};
 use crate::model::{AnyModel, Scorer};
-use crate::rate::{Bound, Compiled, LossValues, Side, Surrogate, Tally, Weighted};
-use crate::sample::{Batch, Hypothesis, MemorySample, Sample, Work};
-use crate::table::{Missing, Table};
-use crate::{Error, ErrorKind, Result, Threads};
+use crate::rate::{Bound, LossValues, Tally, Weighted};
+use crate::sample::Hypothesis;
+use crate::table::{Kind, Missing, Table};
+use crate::{Error, ErrorKind, Result};
 
 /// A stochastic classifier and all that is needed to use it.
 ///
@@ -52,7 +57,7 @@ use crate::{Error, ErrorKind, Result, Threads};
 /// // The chance over the draw of a model, not the chance that the label is positive.
 /// assert!((0.0..=1.0).contains(&first.probability));
 /// // Each constraint by name, on any rows that have labels and groups.
-/// let losses = classifier.measure(&people, &fairgame::Threads::default())?;
+/// let losses = classifier.measure(&people)?;
 /// assert_eq!(classifier.bound().constraints()[0].name(), "recall() >= 0.9");
 /// assert!(losses.constraints[0] <= 1e-6);
 /// # Ok::<(), fairgame::Error>(())
@@ -60,13 +65,25 @@ use crate::{Error, ErrorKind, Result, Threads};
 #[derive(Debug, Clone)]
 pub struct Classifier {
     bound: Bound,
-    encoder: Encoder,
-    model: AnyModel,
+    views: Vec<View>,
     members: Vec<Member>,
     key: u64,
     provenance: Provenance,
     record: Option<serde_json::Value>,
     labels: Option<[serde_json::Value; 2]>,
+    candidates: Option<Candidates>,
+}
+
+/// How rows become scores: an encoder, and the family of models over its features.
+///
+/// With cross-fitting each fold has its own, fitted on the rows that teach there; folds whose views are equal share one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct View {
+    /// From tables to features.
+    pub encoder: Encoder,
+    /// From features and parameters to scores.
+    pub model: AnyModel,
 }
 
 /// One model of the mixture.
@@ -76,6 +93,12 @@ pub struct Member {
     pub weight: f64,
     /// The turn at which it was first kept.
     pub turn: u64,
+    /// The column of the mixture that it is of: with cross-fitting, a column has a model of each fold.
+    pub column: usize,
+    /// Which of the classifier's views it is of.
+    pub view: usize,
+    /// It decides positive where its score is above this.
+    pub threshold: f32,
     /// The function from rows to scores.
     pub hypothesis: Hypothesis,
 }
@@ -113,8 +136,7 @@ impl Classifier {
     /// If weights are not a distribution, or θ is not the model's.
     pub fn new(
         bound: Bound,
-        encoder: Encoder,
-        model: AnyModel,
+        views: Vec<View>,
         members: Vec<Member>,
         key: u64,
         provenance: Provenance,
@@ -125,21 +147,27 @@ impl Classifier {
         if !positive || (sum - 1.0).abs() > 1e-9 {
             return wrong(format!("the weights of the mixture add up to {sum}, not 1"));
         }
-        for Member { hypothesis, turn, .. } in &members {
+        for Member { hypothesis, turn, view, threshold, .. } in &members {
+            let Some(view) = views.get(*view) else {
+                return wrong(format!("the model of turn {turn} has no encoder"));
+            };
             let theta = hypothesis.theta();
-            if theta.len() != model.params() || theta.iter().any(|x| !x.is_finite()) {
+            if theta.len() != view.model.params() || theta.iter().any(|x| !x.is_finite()) {
                 return wrong(format!("the parameters of turn {turn} are not the model's"));
+            }
+            if !threshold.is_finite() {
+                return wrong(format!("the threshold of turn {turn} is not a finite number"));
             }
         }
         Ok(Classifier {
             bound,
-            encoder,
-            model,
+            views,
             members,
             key,
             provenance,
             record: None,
             labels: None,
+            candidates: None,
         })
     }
 
@@ -158,9 +186,46 @@ impl Classifier {
         &self.bound
     }
 
-    /// From tables to features.
-    pub fn encoder(&self) -> &Encoder {
-        &self.encoder
+    /// How rows become scores.
+    pub fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    /// The features of a table's rows, as each of the views has them.
+    ///
+    /// # Errors
+    /// If the table lacks a column of the features.
+    pub fn encode(&self, table: &Table) -> Result<Vec<Features>> {
+        self.views.iter().map(|view| view.encoder.encode(table)).collect()
+    }
+
+    /// The columns that are needed to decide a row, and their kinds.
+    pub fn kinds(&self) -> BTreeMap<String, Kind> {
+        self.views.iter().flat_map(|view| view.encoder.kinds()).collect()
+    }
+
+    /// The columns that some view makes features of, in the order of the training table.
+    pub fn feature_columns(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for view in &self.views {
+            // Beside those that come before it in this view, where it is in no view before.
+            let mut after = 0;
+            for input in view.encoder.inputs() {
+                match names.iter().position(|name| name == input.column()) {
+                    Some(at) => after = at + 1,
+                    None => {
+                        names.insert(after, input.column().to_owned());
+                        after += 1;
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    /// How many codes and numbers a row is in all views together: what deciding it takes in memory.
+    pub fn inputs(&self) -> usize {
+        self.views.iter().map(|view| view.encoder.inputs().len()).sum()
     }
 
     /// The models of the mixture.
@@ -168,9 +233,9 @@ impl Classifier {
         &self.members
     }
 
-    /// The family of the models.
-    pub fn model(&self) -> &AnyModel {
-        &self.model
+    /// How many columns the mixture has: models that stand for each other, one for each fold, are one column.
+    pub fn columns(&self) -> usize {
+        self.members.iter().map(|member| member.column + 1).max().unwrap_or(0)
     }
 
     /// What stood for a missing value in the files that it was made from.
@@ -184,6 +249,16 @@ impl Classifier {
         &self.provenance
     }
 
+    /// What its mixture was chosen from, if the file says.
+    pub fn candidates(&self) -> Option<&Candidates> {
+        self.candidates.as_ref()
+    }
+
+    /// Keeps what its mixture was chosen from with the classifier.
+    pub(crate) fn keep_candidates(&mut self, candidates: Option<Candidates>) {
+        self.candidates = candidates;
+    }
+
     /// What a surface keeps with the classifier, of which it itself knows nothing.
     pub(crate) fn record_value(&self) -> Option<&serde_json::Value> {
         self.record.as_ref()
@@ -193,33 +268,6 @@ impl Classifier {
         self.record = record;
     }
 
-    /// How rows are decided on average over the draw: the weighted mean of the models' tallies.
-    ///
-    /// Of decisions, that is: the sums of a surrogate are 0.
-    ///
-    /// # Errors
-    /// If the features are not those of the classifier's encoder.
-    pub fn tally(
-        &self,
-        features: &Features,
-        compiled: &Compiled,
-        weights: Option<&[f32]>,
-        threads: &Threads,
-    ) -> Result<Tally> {
-        self.check(features)?;
-        let surrogate = Surrogate::Hinge;
-        let model = &self.model;
-        let sample = MemorySample { features, among: None, compiled, weights, model, surrogate };
-        let mut work = Work::new(threads);
-        let mut mixed = Tally::new(compiled.losses().cells());
-        for member in &self.members {
-            let mut tally = sample.tally(&member.hypothesis, Batch::All, Side::Exact, &mut work)?;
-            tally.scale(member.weight);
-            mixed += &tally;
-        }
-        Ok(mixed)
-    }
-
     /// ℓ₀ … ℓ_m of the classifier on rows, on average over the draw; in the order of
     /// [`Bound::constraints`], which has their names.
     ///
@@ -227,28 +275,40 @@ impl Classifier {
     ///
     /// # Errors
     /// If a column is missing that the encoder, the label or a constraint needs.
-    pub fn measure<'a>(
-        &self,
-        rows: impl Into<Weighted<'a>>,
-        threads: &Threads,
-    ) -> Result<LossValues> {
+    pub fn measure<'a>(&self, rows: impl Into<Weighted<'a>>) -> Result<LossValues> {
         let Weighted { table, weights } = rows.into();
-        let features = self.encoder.encode(table)?;
         let compiled = self.bound.compile(table, weights)?;
-        let tally = self.tally(&features, &compiled, weights, threads)?;
+        let mut tally = Tally::new(compiled.losses().cells());
+        for (row, decided) in self.decide(table)?.iter().enumerate() {
+            let weight = weights.map_or(1.0, |weights| f64::from(weights[row]));
+            let count = &mut tally.counts[compiled.cells()[row] as usize];
+            count.weight += weight;
+            count.positive += weight * decided.probability;
+        }
         Ok(compiled.losses().exact(&tally))
     }
 
     /// Decides the rows of a table, which needs the columns of the encoder and no others: neither label
     /// nor groups. The draw is by the row's features: see [`Classifier::predict`].
     pub fn decide(&self, table: &Table) -> Result<Vec<Prediction>> {
-        self.predict(&self.encoder.encode(table)?, Draw::Features)
+        self.predict(&self.encode(table)?, Draw::Features)
     }
 
-    fn check(&self, features: &Features) -> Result<()> {
-        match self.members.first() {
-            Some(member) => self.model.check(member.hypothesis.theta(), features),
-            None => Err(Error::new(ErrorKind::Format, "the classifier has no models")),
+    /// Refuses features that are not those of the views; says how many rows there are.
+    fn check(&self, features: &[Features]) -> Result<usize> {
+        let wrong = |message: &str| Err(Error::new(ErrorKind::Value, message.to_owned()));
+        let Some(first) = features.first().filter(|_| !self.members.is_empty()) else {
+            return wrong("the classifier has no models");
+        };
+        if features.len() != self.views.len()
+            || features.iter().any(|one| one.rows() != first.rows())
+        {
+            return wrong("there are not the same rows for each of the classifier's encoders");
         }
+        for member in &self.members {
+            let (view, features) = (&self.views[member.view], &features[member.view]);
+            view.model.check(member.hypothesis.theta(), features)?;
+        }
+        Ok(first.rows())
     }
 }

@@ -67,6 +67,18 @@ impl Columns {
         self.constraints.extend_from_slice(constraints);
     }
 
+    /// The same columns with each constraint larger by so much.
+    pub(crate) fn shifted(&self, by: &[f64]) -> Self {
+        let mut shifted = Columns::new(self.constraints());
+        let mut constraints = vec![0.0; by.len()];
+        for (column, &objective) in self.objective.iter().enumerate() {
+            let sums = constraints.iter_mut().zip(self.of(column)).zip(by);
+            sums.for_each(|((sum, loss), by)| *sum = loss + by);
+            shifted.push(objective, &constraints);
+        }
+        shifted
+    }
+
     /// How many columns there are.
     pub(crate) fn len(&self) -> usize {
         self.objective.len()
@@ -247,10 +259,10 @@ fn least_by_microlp(columns: &Columns, constraints: &[Vec<f64>], unit: f64) -> R
     let (none, every) = (vec![0.0; columns.len()], vec![1.0; columns.constraints()]);
     let scaled: Vec<Vec<f64>> =
         constraints.iter().map(|losses| losses.iter().map(|loss| loss / unit).collect()).collect();
-    let (violation, _) = shrink::solve(&none, &scaled, Bound::Least(&every), None)?;
+    let (violation, _) = shrink::solve(&none, &scaled, Bound::Least(&every))?;
     let epsilon = violation.max(0.0) * unit;
     let conflict = match epsilon > 0.0 {
-        true => Some(shrink::duals(&none, &scaled, Bound::Least(&every), None)?),
+        true => Some(shrink::duals(&none, &scaled, Bound::Least(&every))?),
         false => None,
     };
     let conflict = conflict.map(|constraints| Multipliers { constraints, total: epsilon });
@@ -265,8 +277,8 @@ fn by_microlp(columns: &Columns, margins: &[f64], allowed: f64) -> Result<Optimu
     let scaled: Vec<Vec<f64>> =
         constraints.iter().map(|losses| losses.iter().map(|loss| loss / unit).collect()).collect();
     let bound = Bound::At(least.or(allowed) / unit);
-    let (_, weights) = shrink::solve(&columns.objective, &scaled, bound, None)?;
-    let mut prices = shrink::duals(&columns.objective, &scaled, bound, None)?;
+    let (_, weights) = shrink::solve(&columns.objective, &scaled, bound)?;
+    let mut prices = shrink::duals(&columns.objective, &scaled, bound)?;
     prices.iter_mut().for_each(|price| *price /= unit);
     let worth = |(objective, losses): (&f64, &Vec<f64>)| {
         objective + prices.iter().zip(losses).map(|(price, loss)| price * loss).sum::<f64>()
@@ -311,7 +323,6 @@ pub(crate) fn shrink_columns(
 ///
 /// # Errors
 /// As [`shrink_columns`].
-#[cfg_attr(not(test), expect(dead_code, reason = "the selection of mixtures is to call it"))]
 pub(crate) fn shrink_yielding(
     columns: &Columns,
     margins: &[f64],
@@ -331,7 +342,7 @@ pub(crate) fn shrink_yielding(
     };
     let allowed = without.max(allowed);
     let had = yielding(columns, margins, allowed, start)
-        .or_else(|Stuck| shrink::yielding(&columns.with(&[]), margins, allowed, None))?;
+        .or_else(|Stuck| shrink::yielding(&columns.with(&[]), margins, allowed))?;
     let shrunk = shrink_columns(columns, &had, allowed, start)?;
     Ok(Shrunk { least: asked.least, feasible: false, ..shrunk })
 }
@@ -644,7 +655,7 @@ mod tests {
             }
             yielded += 1;
             let losses = columns.with(&[]);
-            let all = shrink::yielding(&losses, &margins, without.least, None).unwrap();
+            let all = shrink::yielding(&losses, &margins, without.least).unwrap();
             // That gives up 50 times as much for rounding, which constraints that are nearly alike magnify.
             let near = |(one, other): (&f64, &f64)| (one - other).abs() < 1e-3;
             assert!(found.margins.iter().zip(&all).all(near), "{case}: {found:?} {all:?}");

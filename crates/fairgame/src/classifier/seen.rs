@@ -73,8 +73,9 @@ pub struct Recognition<'a> {
 }
 
 impl Recognition<'_> {
-    /// Looks among the rows of these features.
-    pub fn add(&mut self, features: &Features) {
+    /// Looks among the rows of these features, of which the first view's tell.
+    pub fn add(&mut self, features: &[Features]) {
+        let Some(features) = features.first() else { return };
         // The smallest hashes are remembered: nearly all rows have a larger one than any of them.
         let Some(&(last, _)) = self.remembered.last() else { return };
         for hash in hashes(features).into_iter().filter(|hash| *hash <= last) {
@@ -121,7 +122,7 @@ impl Classifier {
     /// If the table lacks a column of the features.
     pub fn seen(&self, table: &Table) -> Result<Option<Seen>> {
         let mut recognition = self.recognition();
-        recognition.add(&self.encoder().encode(table)?);
+        recognition.add(&self.encode(table)?);
         Ok(recognition.finish())
     }
 }

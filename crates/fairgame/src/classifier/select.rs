@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::shrink::{
-    Balance, Epsilon, Explained, Shrunk, explain_balanced, shrink_balanced, yielding,
-};
+use super::shrink::{Epsilon, Shrunk, shrink};
 use super::{Dataset, Iterates};
 use crate::rate::Side;
 use crate::settings::{Fault, Place, Recipe, Wrong, declare};
@@ -40,6 +38,20 @@ declare! {
             Recipe::Recommended => Dataset::Val,
             Recipe::Paper => Dataset::Train,
         }),
+        /// Thresholds at which each kept model may decide, beside its own: quantiles of its scores.
+        pub thresholds: usize = by(|recipe| match recipe {
+            Recipe::Recommended => 25,
+            Recipe::Paper => 0,
+        })
+        .between(0.0, 1000.0)
+        .flag("thresholds"),
+        /// Parts into which the judging rows are cut to measure how optimistic the selection is: it is repeated without
+        /// each part, and judged on that part. 0 does not measure it.
+        pub parts: usize = by(|recipe| match recipe {
+            Recipe::Recommended => 10,
+            Recipe::Paper => 0,
+        })
+        .check(|parts| parts_are_several(*parts)),
         /// How far constraints may be violated.
         pub epsilon: Epsilon = with(Epsilon::Least).check(|epsilon| epsilon.check()),
         /// Safety margin of each constraint: so many standard errors (`1`), enough for all constraints to hold with a
@@ -67,6 +79,17 @@ declare! {
         Errors(f64) = "errors",
         /// Enough standard errors for all constraints to hold on new rows with this probability.
         Confidence(f64) = "confidence",
+    }
+}
+
+/// Refuses a single part: there would be nothing to choose by without it.
+fn parts_are_several(parts: usize) -> Result<(), Fault> {
+    match parts {
+        0 | 2..=1000 => Ok(()),
+        parts => Err(Fault::new(
+            format!("the optimism of the selection cannot be measured with {parts} parts"),
+            "give a number from 2 to 1000 (10 is usual), or 0 not to measure it",
+        )),
     }
 }
 
@@ -102,6 +125,14 @@ impl Margin {
         }
     }
 
+    /// The confidence that all constraints are to hold with, if one was asked for.
+    pub fn confidence(self) -> Option<f64> {
+        match self {
+            Margin::Confidence(level) => Some(level),
+            Margin::None | Margin::Errors(_) => None,
+        }
+    }
+
     /// The chance that an interval as wide misses on either side, for one of so many constraints.
     pub(crate) fn misses(self, constraints: usize) -> Option<f64> {
         match self {
@@ -123,7 +154,7 @@ pub struct Selected {
 }
 
 impl Selection {
-    /// Selects from models that were kept.
+    /// Selects from models that were kept: without margins and at their own thresholds, which are a training's.
     pub fn select(&self, iterates: &Iterates) -> Result<Selected> {
         let Some(last) = iterates.moments.last() else {
             return Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
@@ -135,7 +166,7 @@ impl Selection {
             Selection::Last => vec![(last.model, 1.0)],
             Selection::Best => vec![(iterates.best(), 1.0)],
             Selection::Shrink(spec) => {
-                let shrunk = spec.shrink(iterates, &[], None)?;
+                let shrunk = spec.shrink(iterates)?;
                 return Ok(Selected { weights: shrunk.weights.clone(), shrunk: Some(shrunk) });
             }
         };
@@ -147,18 +178,13 @@ impl Selection {
 type Program = (Vec<f64>, Vec<Vec<f64>>, f64);
 
 impl ShrinkSpec {
-    /// The objective of each model, its constraints with their margins, and how far these may be violated.
-    fn program(&self, iterates: &Iterates, margins: &[f64]) -> Result<Program> {
+    /// The objective of each model, its constraints, and how far these may be violated.
+    fn program(&self, iterates: &Iterates) -> Result<Program> {
         let models = || iterates.models.iter();
         let objective: Vec<f64> =
             models().map(|model| model.on(self.on).losses(self.objective).objective).collect();
-        // Weights add up to 1, so that a margin of the mixture is the same for every model.
-        let margin = |at: usize| margins.get(at).copied().unwrap_or(0.0);
-        let with_margins = |model: &super::Iterate| {
-            let losses = model.val.exact.constraints.iter().enumerate();
-            losses.map(|(at, loss)| loss + margin(at)).collect()
-        };
-        let constraints: Vec<Vec<f64>> = models().map(with_margins).collect();
+        let constraints: Vec<Vec<f64>> =
+            models().map(|model| model.val.exact.constraints.clone()).collect();
         let allowed = match self.epsilon {
             Epsilon::Least => 0.0,
             Epsilon::AtMost(epsilon) => epsilon,
@@ -170,46 +196,10 @@ impl ShrinkSpec {
         Ok((objective, constraints, allowed))
     }
 
-    /// Shrinks the models that were kept, with these margins, or none.
-    pub(crate) fn shrink(
-        &self,
-        iterates: &Iterates,
-        margins: &[f64],
-        balance: Option<&Balance>,
-    ) -> Result<Shrunk> {
-        let (objective, constraints, allowed) = self.program(iterates, margins)?;
-        shrink_balanced(&objective, &constraints, allowed, balance)
-    }
-
-    /// Shrinks with margins, or as much of them as can be had; what is met without them is met.
-    pub(crate) fn shrink_yielding(
-        &self,
-        iterates: &Iterates,
-        margins: &[f64],
-        balance: Option<&Balance>,
-    ) -> Result<Shrunk> {
-        let asked = self.shrink(iterates, margins, balance)?;
-        if asked.feasible {
-            return Ok(Shrunk { margins: margins.to_vec(), ..asked });
-        }
-        let (objective, constraints, allowed) = self.program(iterates, &[])?;
-        let without = shrink_balanced(&objective, &constraints, allowed, balance)?;
-        let allowed = without.least.max(allowed);
-        let had = yielding(&constraints, margins, allowed, balance)?;
-        let (objective, constraints, _) = self.program(iterates, &had)?;
-        let shrunk = shrink_balanced(&objective, &constraints, allowed, balance)?;
-        Ok(Shrunk { margins: had, least: asked.least, feasible: false, ..shrunk })
-    }
-
-    /// What that comes to, explained.
-    pub(crate) fn explain(
-        &self,
-        iterates: &Iterates,
-        margins: &[f64],
-        balance: Option<&Balance>,
-    ) -> Result<Explained> {
-        let (objective, constraints, allowed) = self.program(iterates, margins)?;
-        explain_balanced(&objective, &constraints, allowed, balance)
+    /// Shrinks the models that were kept.
+    fn shrink(&self, iterates: &Iterates) -> Result<Shrunk> {
+        let (objective, constraints, allowed) = self.program(iterates)?;
+        shrink(&objective, &constraints, allowed)
     }
 }
 

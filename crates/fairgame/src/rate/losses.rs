@@ -197,6 +197,33 @@ impl Losses {
         self.constants.len() - 1
     }
 
+    /// How many events there are: sums over them are all that the exact losses need of decisions.
+    pub(crate) fn events(&self) -> usize {
+        self.events
+    }
+
+    /// Hands on the events that a cell is in.
+    #[inline]
+    pub(crate) fn each_event(&self, cell: usize, mut run: impl FnMut(usize)) {
+        self.members.each(cell, |event| {
+            if event < self.events {
+                run(event);
+            }
+        });
+    }
+
+    /// Whether both have the same events over the same cells.
+    pub(crate) fn same_events(&self, other: &Losses) -> bool {
+        self.members == other.members && self.events == other.events
+    }
+
+    /// ℓ₀ and ℓ₁ … ℓ_m of decisions of which the weight decided positive in each event is known; `spare` is space.
+    pub(crate) fn of_positive(&self, positive: &[f64], spare: &mut Sums, values: &mut LossValues) {
+        spare.clear(Side::Exact, self.events);
+        spare.positive[..self.events].copy_from_slice(positive);
+        self.evaluate(Side::Exact, spare, 1.0, values);
+    }
+
     /// The weight of each cell in the whole table.
     pub fn weights(&self) -> &[f64] {
         &self.weights

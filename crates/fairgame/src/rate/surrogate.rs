@@ -1,6 +1,8 @@
 //! Functions that stand in for the step 1{f > 0} where a slope is needed.
 
-use crate::settings::declare;
+use serde_json::Value;
+
+use crate::settings::{Declared, Kind, Place, Schema, Variant, Wrong, chosen, declare};
 
 declare! {
     /// A function h of a score that stands in for 1{f > 0}.
@@ -33,6 +35,33 @@ declare! {
         Ramp = "ramp",
     }
 }
+
+/// A surrogate, or the one that suits the model: `auto`.
+impl Declared for Option<Surrogate> {
+    fn schema() -> Schema {
+        let Schema { mut kind, short } = Surrogate::schema();
+        if let Kind::Choice(variants) = &mut kind {
+            let help = "The one that suits the model".to_owned();
+            variants.insert(0, Variant { name: AUTO, help, schema: None, flag: None });
+        }
+        Schema { kind, short }
+    }
+
+    fn read(given: &Value, at: &Place, _: Option<&Self>) -> Result<Self, Wrong> {
+        let words: Vec<&'static str> =
+            Self::schema().variants().iter().map(|variant| variant.name).collect();
+        match chosen(given, at, &words)? {
+            (AUTO, _) => Ok(None),
+            _ => Surrogate::read(given, at, None).map(Some),
+        }
+    }
+
+    fn write(&self) -> Value {
+        self.map_or_else(|| AUTO.into(), |surrogate| surrogate.write())
+    }
+}
+
+const AUTO: &str = "auto";
 
 impl Surrogate {
     /// Every surrogate.

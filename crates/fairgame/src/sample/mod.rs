@@ -12,10 +12,12 @@
 
 mod batches;
 mod fixed;
+mod levels;
 mod memory;
 
 use std::sync::{Mutex, PoisonError};
 
+pub(crate) use levels::{Levels, Parts};
 pub use memory::MemorySample;
 
 use crate::model::Tape;

@@ -1,7 +1,8 @@
-//! The games of a training: one, or with cross-fitting one for each fold.
+//! The games of a training: one for each fold, and for each way of playing it.
 //!
-//! With cross-fitting each model is judged only on rows it was not trained on. All games are played on the
-//! same features and cells, each with its own rows among them; no row is copied.
+//! A fold's game is played once for each learning-rate multiplier, and once without constraints: on the error, with the
+//! logistic loss, so that its scores rank rows well at any threshold. All games are played on the same cells, each with its
+//! own rows among them; no row is copied but for its features, which each view has its own of.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -10,57 +11,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::folds::Fold;
 use super::training::Rows;
-use super::{Checkpoints, Datasets, Training, Turn, Watch};
+use super::{Checkpoints, Spec, Training, Turn, Watch};
 use crate::algorithm::{Algorithm, Setting};
 use crate::game::{Ending, Game, Kept, Observer};
 use crate::observe::{Checkpoint, EarlyStop, Periodic};
 use crate::random::mix;
-use crate::rate::Multipliers;
+use crate::rate::{Multipliers, Surrogate};
 use crate::sample::{MemorySample, Sample};
 use crate::{Error, ErrorKind, Result, Threads};
 
-/// The rows of a game: which are the model player's, and which the constraint player's.
-#[derive(Debug, Clone)]
-pub(super) struct Fold {
-    pub(super) train: Vec<u32>,
-    pub(super) val: Vec<u32>,
-    /// Of which repeat it is.
-    pub(super) repeat: usize,
+/// One way in which each fold's game is played.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Variant {
     /// The learning-rate multiplier.
     pub(super) step: f64,
+    /// Whether the constraints are left out, and the error is minimised with the logistic loss.
+    pub(super) plain: bool,
 }
 
-/// Cuts rows into folds, as evenly as can be, also the rows of each cell; once for each repeat and learning-rate
-/// multiplier.
-pub(super) fn cut(
-    datasets: Datasets,
-    steps: &[f64],
-    cells: &[u32],
-    seed: u64,
-) -> Result<Vec<Fold>> {
-    let Datasets::Cross { folds, repeats } = datasets else { return Ok(Vec::new()) };
-    if cells.len() < 2 * folds {
-        let message = format!("{} rows cannot be cut into {folds} folds", cells.len());
-        return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
+impl Variant {
+    /// The variants of a training: one for each learning-rate multiplier, and the plain one.
+    pub(super) fn all(spec: &Spec) -> Vec<Self> {
+        let played = spec.steps.iter().map(|&step| Variant { step, plain: false });
+        played.chain(spec.plain.then_some(Variant { step: 1.0, plain: true })).collect()
     }
-    let lengths = repeats * steps.len();
-    let mut all = Vec::with_capacity(folds * lengths);
-    for repeat in 0..lengths {
-        let step = steps[repeat % steps.len()];
-        let key = mix(seed ^ mix(0x666f_6c64 + repeat as u64));
-        let mut order: Vec<u32> = (0..cells.len() as u32).collect();
-        // Rows of a cell side by side, in an order of chance, and dealt out like cards.
-        order.sort_by_key(|&row| (cells[row as usize], mix(key ^ u64::from(row)), row));
-        let mut of_row = vec![0; cells.len()];
-        order.iter().enumerate().for_each(|(place, &row)| of_row[row as usize] = place % folds);
-        for fold in 0..folds {
-            let rows = 0..cells.len() as u32;
-            let (val, train) = rows.partition(|&row| of_row[row as usize] == fold);
-            all.push(Fold { train, val, repeat, step });
-        }
-    }
-    Ok(all)
 }
 
 /// What one game came to.
@@ -88,6 +64,9 @@ pub struct Played {
 pub struct GameSummary {
     /// The learning-rate multiplier.
     pub step: f64,
+    /// Whether it was played without constraints.
+    #[serde(default)]
+    pub plain: bool,
     /// How many turns were played.
     pub turns: u64,
     /// Whether it ended before its last turn.
@@ -100,11 +79,12 @@ pub struct GameSummary {
 
 /// The learning-rate multipliers that were tried, ascending, and how much of the mixture is from games with each.
 pub fn weight_of_steps(games: &[GameSummary]) -> Vec<(f64, f64)> {
-    let mut steps: Vec<f64> = games.iter().map(|game| game.step).collect();
+    let own = games.iter().filter(|game| !game.plain);
+    let mut steps: Vec<f64> = own.map(|game| game.step).collect();
     steps.sort_by(f64::total_cmp);
     steps.dedup();
     let of = |step: f64| {
-        let own = games.iter().filter(|game| game.step == step);
+        let own = games.iter().filter(|game| game.step == step && !game.plain);
         own.fold(0.0, |sum, game| sum + game.weight)
     };
     steps.into_iter().map(|step| (step, of(step))).collect()
@@ -113,49 +93,81 @@ pub fn weight_of_steps(games: &[GameSummary]) -> Vec<(f64, f64)> {
 impl Training<'_> {
     /// How many games there are.
     pub fn games(&self) -> usize {
-        self.folds.len().max(1)
+        self.folds.len() * self.variants.len()
     }
 
-    /// Rows of one of the players, as its sample.
-    pub(super) fn sample<'b>(
+    /// The fold and the variant of a game.
+    pub(super) fn place(&self, game: usize) -> (&Fold, Variant) {
+        (&self.folds[game % self.folds.len()], self.variants[game / self.folds.len()])
+    }
+
+    /// Some rows of one of the players, as a sample.
+    fn sample<'b>(
         &'b self,
         rows: &'b Rows,
+        view: usize,
         among: Option<&'b [u32]>,
+        plain: bool,
     ) -> MemorySample<'b> {
+        let (compiled, surrogate) = match &rows.plain {
+            Some(compiled) if plain => (compiled, Surrogate::Logistic),
+            _ => (&rows.compiled, self.plan.spec.surrogate.unwrap_or_default()),
+        };
         MemorySample {
-            features: &rows.features,
+            features: &rows.features[view],
             among,
-            compiled: &rows.compiled,
+            compiled,
             weights: rows.weights.as_deref(),
-            model: &self.model,
-            surrogate: self.plan.spec.surrogate,
+            model: &self.views[view].model,
+            surrogate,
         }
     }
 
-    /// The rows that a game's constraints are enforced on.
-    pub(super) fn val_of(&self, game: usize) -> MemorySample<'_> {
-        let among = self.folds.get(game).map(|fold| fold.val.as_slice());
-        self.sample(self.enforced(), among)
+    /// The rows that a game's model player learns on, measured by the constraints.
+    pub(super) fn teaching(&self, game: usize) -> MemorySample<'_> {
+        let fold = self.place(game).0;
+        self.sample(&self.train, fold.view, fold.teach.as_deref(), false)
+    }
+
+    /// The rows that a fold's models are judged by.
+    pub(super) fn judging(&self, fold: usize) -> MemorySample<'_> {
+        let fold = &self.folds[fold];
+        self.sample(self.enforced(), fold.view, fold.judge.as_deref(), false)
+    }
+
+    /// The rows that a fold's constraint player plays on.
+    pub(super) fn aside(&self, game: usize, plain: bool) -> MemorySample<'_> {
+        let fold = self.place(game).0;
+        match &fold.aside {
+            Some(aside) => self.sample(&self.train, fold.view, Some(aside), plain),
+            None => self.sample(self.enforced(), fold.view, fold.judge.as_deref(), plain),
+        }
     }
 
     /// What one of the games is played on.
     pub fn setting(&self, game: usize) -> Setting<'_> {
         let spec = &self.plan.spec;
-        let fold = self.folds.get(game);
-        let among = fold.map(|fold| fold.train.as_slice());
-        let train: Arc<dyn Sample + '_> = Arc::new(self.sample(&self.train, among));
-        let val = match (&self.val, fold) {
-            (None, None) => Arc::clone(&train),
-            _ => Arc::new(self.val_of(game)),
-        };
+        let (fold, variant) = self.place(game);
+        let sample = self.sample(&self.train, fold.view, fold.teach.as_deref(), variant.plain);
+        let train: Arc<dyn Sample + '_> = Arc::new(sample);
+        let one = self.val.is_none() && fold.aside.is_none() && fold.judge.is_none();
         Setting {
+            val: match one {
+                true => Arc::clone(&train),
+                false => Arc::new(self.aside(game, variant.plain)),
+            },
             train,
-            val,
-            model: &self.model,
-            surrogate: spec.surrogate,
+            model: &self.views[fold.view].model,
+            surrogate: match variant.plain {
+                true => Surrogate::Logistic,
+                false => spec.surrogate.unwrap_or_default(),
+            },
             region: spec.region,
             keep: spec.keep,
-            seed: fold.map_or(spec.seed, |_| mix(spec.seed ^ mix(game as u64))),
+            seed: match self.folds.len() {
+                1 if game == 0 => spec.seed,
+                _ => mix(spec.seed ^ mix(game as u64)),
+            },
             // Several games run beside each other, each by one thread: one that waited for its sums would take up
             // another game.
             threads: match self.games() {
@@ -172,8 +184,11 @@ impl Training<'_> {
 
     /// How one of the games is played.
     fn algorithm(&self, game: usize) -> Algorithm {
-        let algorithm = self.plan.spec.algorithm;
-        self.folds.get(game).map_or(algorithm, |fold| algorithm.scaled(fold.step))
+        let (algorithm, variant) = (self.plan.spec.algorithm, self.place(game).1);
+        match variant.plain {
+            true => algorithm.plain(),
+            false => algorithm.scaled(variant.step),
+        }
     }
 
     /// Plays all games to their ends, as many at once as there are threads; the result does not depend on them.
@@ -327,5 +342,89 @@ impl Saved<'_> {
         };
         let checkpoint = Checkpoint::new(self.path(game), self.every, identity);
         (checkpoint, self.checkpoints.resume)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Practical;
+    use crate::encode::{Coding, Cuts, Steps};
+    use crate::model::ModelSpec;
+    use crate::random::Stream;
+    use crate::table::{Category, Column, Table, Values};
+    use crate::train::Data;
+
+    /// A number, a category with rare values, and a label.
+    fn table(seed: u64) -> Table {
+        let mut stream = Stream::new(seed, "teach");
+        let (mut x, mut town, mut hired) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..400 {
+            let value = stream.unit();
+            x.push(value);
+            town.push(Some(format!("t{}", stream.below(60))));
+            hired.push(Some(value + 0.5 * stream.unit() > 0.7));
+        }
+        let towns = town.iter().map(Option::as_deref);
+        Table::new(vec![
+            Column::new("x", Values::Number(x)),
+            Column::new("town", Values::Category(Category::from_texts(towns))),
+            Column::new("hired", Values::Boolean(hired)),
+        ])
+        .unwrap()
+    }
+
+    /// The same rows, but some with other features.
+    fn altered(table: &Table, rows: &[u32]) -> Table {
+        let mut columns = table.columns().to_vec();
+        if let Values::Number(x) = &mut columns[0].values {
+            rows.iter().for_each(|&row| x[row as usize] = 1e6 + f64::from(row));
+        }
+        let Values::Category(towns) = &columns[1].values else { unreachable!("a category") };
+        let mut texts: Vec<Option<String>> =
+            towns.texts().map(|text| text.map(str::to_owned)).collect();
+        rows.iter().for_each(|&row| texts[row as usize] = Some("elsewhere".to_owned()));
+        let texts = texts.iter().map(Option::as_deref);
+        columns[1].values = Values::Category(Category::from_texts(texts));
+        Table::new(columns).unwrap()
+    }
+
+    /// Nothing that judges has taught: whatever the features of the rows that judge a fold, its games keep the same
+    /// models, stop at the same turn and see the same encoder.
+    #[test]
+    fn what_judges_has_not_taught() {
+        let buckets = Coding::Buckets { cuts: Cuts::Quantiles(7), steps: Steps::Single };
+        let lattice = ModelSpec::Lattice(Default::default());
+        let models = [ModelSpec::Linear, ModelSpec::Mlp { units: 4 }, lattice];
+        for (model, coding) in
+            models.into_iter().zip([Coding::Standardise, buckets, Coding::Standardise])
+        {
+            let mut spec = Spec::new("hired", &["recall() >= 0.9"]);
+            spec.algorithm = Algorithm::Practical(Practical { turns: 400, ..Practical::default() });
+            spec.encoder.numbers = coding;
+            (spec.model, spec.keep) = (model, crate::game::Keep::Spaced(40));
+            spec.early_stop = Some(crate::observe::Patience { kept: 5, least: 1e-3, after: 50 });
+            let (whole, data) = (table(1), Data::from(&table(1)).shape());
+            let plan = spec.plan(&data).unwrap();
+            let training = plan.prepare(Data::from(&whole)).unwrap();
+            let played = training.play(&mut ()).unwrap();
+            let fold = &training.folds[0];
+            let stored = fold.judge.as_ref().unwrap().iter();
+            let judge: Vec<u32> = stored.map(|&row| training.train.order[row as usize]).collect();
+            let other = altered(&whole, &judge);
+            let again = plan.prepare(Data::from(&other)).unwrap();
+            assert_eq!(again.views[again.folds[0].view], training.views[fold.view]);
+            let replayed = again.play(&mut ()).unwrap();
+            let folds = training.folds.len();
+            for game in [0, folds] {
+                assert_eq!(replayed[game].kept, played[game].kept);
+                assert_eq!(replayed[game].turn, played[game].turn);
+                assert_ne!(
+                    replayed[game + 1].kept,
+                    played[game + 1].kept,
+                    "the rows teach the others"
+                );
+            }
+        }
     }
 }

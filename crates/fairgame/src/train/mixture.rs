@@ -1,129 +1,310 @@
-//! From kept models to one mixture: measured, selected, with margins.
+//! From kept models to one mixture: measured, selected, with margins and the optimism of the selection.
+//!
+//! The program chooses, of thousands of columns, those that look best on the judging rows; on new rows they are a
+//! little worse. With the judging rows cut into J parts, p⁽ʲ⁾ the mixture chosen without part j, ℓ_i⁽⁻ʲ⁾ the losses over
+//! all rows but that part, and ℓ_i over all rows with part j decided by p⁽ʲ⁾,
+//!
+//! ```text
+//! optimism_i = ℓ_i(p⁽¹⁾ on part 1, …, p⁽ᴶ⁾ on part J) − 1/J·Σ_j ℓ_i⁽⁻ʲ⁾(p⁽ʲ⁾)
+//! ```
+//!
+//! estimates by how much. It is added to each constraint before anything else; the margin that was asked for comes on
+//! top of it. Both depend on the mixture, and it on both, so all three are found anew until they stay. A margin that is
+//! infeasible is reduced, and no constraint is; the optimism is reduced last.
 
+use std::collections::BTreeSet;
+
+use super::columns::Measurements;
 use super::{Played, Training};
 use crate::Result;
-use crate::classifier::{Balance, Explained, Iterates, Selected, Selection, ShrinkSpec, Shrunk};
+use crate::classifier::{
+    Candidates, Columns, Dataset, Epsilon, Explained, Margin, Selection, ShrinkSpec, Shrunk, Start,
+    explain_columns, shrink_columns, shrink_yielding,
+};
 use crate::evaluate::{Decisions, margins};
-use crate::sample::{Sample, Work};
+use crate::rate::{LossValues, Side};
+use crate::sample::Work;
 
-/// How often margins are found anew of the mixture that the last ones led to.
-const ROUNDS: usize = 8;
+/// How often margins and optimism are found anew of the mixture that the last ones led to.
+const ROUNDS: usize = 5;
 
 /// Margins that change by less are found.
-const SAME: f64 = 1e-5;
+const SAME: f64 = 2e-4;
+
+/// A mixture, and what its selection found.
+pub(super) struct Chosen {
+    pub(super) measured: Measurements,
+    /// Columns and their weights, which add up to 1.
+    pub(super) weights: Vec<(usize, f64)>,
+    /// What shrinking found, if it was by shrinking.
+    pub(super) paid: Option<Paid>,
+    pub(super) explained: Option<Explained>,
+    /// What the mixture was chosen from, in short.
+    pub(super) candidates: Option<Candidates>,
+    /// The chance of a positive decision of each row that judges, as they are stored.
+    pub(super) chances: Vec<f64>,
+}
+
+/// What shrinking found, and what it paid for constraints that hold on new rows.
+pub(super) struct Paid {
+    pub(super) shrunk: Shrunk,
+    /// How optimistic the selection is, if that was measured.
+    pub(super) optimism: Option<Optimism>,
+    /// The margin of each constraint beyond the optimism: what was asked for, and what was had.
+    pub(super) asked: Vec<f64>,
+    pub(super) had: Vec<f64>,
+    /// By how much margin and optimism raise the objective.
+    pub(super) price: f64,
+}
+
+/// How optimistic the selection is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Optimism {
+    /// As it was measured: by how much the losses are larger on rows that had no part in the selection.
+    pub(super) losses: LossValues,
+    /// In how many of the programs without a part the margin of each constraint could not be had.
+    pub(super) yielded: Vec<usize>,
+}
+
+impl Optimism {
+    /// What is added to each constraint: never less than 0.
+    pub(super) fn paid(&self) -> Vec<f64> {
+        self.losses.constraints.iter().map(|one| one.max(0.0)).collect()
+    }
+}
 
 impl Training<'_> {
-    /// What the games kept, measured, and one mixture of it.
-    pub(super) fn select(
-        &self,
-        played: &[Played],
-        selection: Selection,
-    ) -> Result<(Iterates, Selected, Option<Explained>)> {
-        let measured = played.iter().enumerate().map(|(game, played)| {
-            let setting = self.setting(game);
-            let threads = &self.plan.threads;
-            Iterates::measure(&played.kept, &setting.train, &setting.val, threads)
-        });
-        let iterates = Iterates::join(measured.collect::<Result<Vec<_>>>()?);
+    /// Measures what the games kept, and selects one mixture of it.
+    pub(super) fn select(&self, played: &[Played], selection: Selection) -> Result<Chosen> {
         let Selection::Shrink(spec) = selection else {
-            let selected = self.select_each(&iterates, selection)?;
-            return Ok((iterates, selected, None));
+            let measured = self.measure(played, (0, 0))?;
+            measured.check()?;
+            let weights = selection.select(&measured.iterates)?.weights;
+            let chances = self.chances(played, &measured, &weights)?;
+            let (paid, explained, candidates) = (None, None, None);
+            return Ok(Chosen { measured, weights, paid, explained, candidates, chances });
         };
-        let (shrunk, asked) = self.shrink(&spec, &iterates)?;
+        let measured = self.measure(played, (spec.thresholds, spec.parts))?;
+        measured.check()?;
+        let allowed = match spec.epsilon {
+            Epsilon::Least => 0.0,
+            Epsilon::AtMost(epsilon) => epsilon,
+            Epsilon::Mixture => {
+                let weights = Selection::Theorem.select(&measured.iterates)?.weights;
+                let mixed = measured.iterates.mixed(&weights, Dataset::Val, Side::Exact);
+                mixed.worst().max(0.0)
+            }
+        };
+        let program = Program { spec, allowed, training: self, measured: &measured };
+        let all = program.columns(None)?;
+        let mut start = Start::default();
+        let paid = program.pay(played, &all, &mut start)?;
+        let candidates = program.candidates(&paid, &all, &mut start)?;
         // Prices are good to know, and no reason to have no classifier.
-        let balance = self.balance(&iterates);
-        let explain = |margins: &[f64]| spec.explain(&iterates, margins, balance.as_ref());
+        let mut explain = |margins: &[f64]| explain_columns(&all, margins, allowed, &mut start);
         let explained = explain(&[]).and_then(|without| match without.relaxation > 0.0 {
             // They cannot be met even without margins.
             true => Ok(without),
-            false if shrunk.feasible => explain(&shrunk.margins),
-            false => Ok(Explained { prices: explain(&shrunk.margins)?.prices, ..explain(&asked)? }),
+            false if paid.shrunk.feasible => explain(&paid.shrunk.margins),
+            false => {
+                let (paid_for, prices) =
+                    (paid.total_asked(), explain(&paid.shrunk.margins)?.prices);
+                Ok(Explained { prices, ..explain(&paid_for)? })
+            }
         });
-        let explained = explained.ok();
-        let selected = Selected { weights: shrunk.weights.clone(), shrunk: Some(shrunk) };
-        Ok((iterates, selected, explained))
+        let (explained, weights) = (explained.ok(), paid.shrunk.weights.clone());
+        let chances = self.chances(played, &measured, &weights)?;
+        let (paid, candidates) = (Some(paid), Some(candidates));
+        Ok(Chosen { measured, weights, paid, explained, candidates, chances })
     }
 
-    /// Selects from each game, and weighs games by the rows that they are judged by.
-    fn select_each(&self, iterates: &Iterates, selection: Selection) -> Result<Selected> {
-        if self.folds.is_empty() {
-            return selection.select(iterates);
-        }
-        let repeats = self.folds.iter().map(|fold| fold.repeat + 1).max().unwrap_or(1);
-        let all = (self.train.features.rows() * repeats) as f64;
-        let mut weights = Vec::new();
-        for (game, fold) in self.folds.iter().enumerate() {
-            let (own, places) = iterates.of_game(game);
-            let share = fold.val.len() as f64 / all;
-            let selected = selection.select(&own)?.weights.into_iter();
-            weights.extend(selected.map(|(model, weight)| (places[model], share * weight)));
-        }
-        Ok(Selected { weights, shrunk: None })
-    }
-
-    fn balance(&self, iterates: &Iterates) -> Option<Balance> {
-        let rows = self.train.features.rows() as f64;
-        (!self.folds.is_empty()).then(|| Balance {
-            game: iterates.models.iter().map(|model| model.game).collect(),
-            folds: self
-                .folds
-                .iter()
-                .map(|fold| (fold.val.len() as f64 / rows, fold.repeat))
-                .collect(),
-        })
-    }
-
-    /// Shrinks with margins of the mixture that comes of them; and the margins that were to be.
-    fn shrink(&self, spec: &ShrinkSpec, iterates: &Iterates) -> Result<(Shrunk, Vec<f64>)> {
-        let balance = self.balance(iterates);
-        let mut shrunk = spec.shrink(iterates, &[], balance.as_ref())?;
-        let constraints = self.bound.constraints().len();
-        let Some(misses) = spec.margin.misses(constraints) else {
-            return Ok((shrunk, Vec::new()));
-        };
-        let enforced = self.enforced();
-        let cells = (&self.partition, enforced.compiled.cells());
-        let weights = enforced.given.as_deref();
-        let mut before = vec![0.0; constraints];
-        for round in 0..ROUNDS {
-            let chances = self.chances(iterates, &shrunk.weights)?;
-            let decisions = Decisions::Probabilities(&chances);
-            let mut found = margins(&self.bound, cells, weights, decisions, misses);
-            if round >= ROUNDS / 2 {
-                // Two mixtures may take turns: from here on margins only grow, and are enough for both.
-                found.iter_mut().zip(&before).for_each(|(now, before)| *now = now.max(*before));
-            }
-            let moved = before.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            if moved < SAME {
-                break;
-            }
-            shrunk = spec.shrink_yielding(iterates, &found, balance.as_ref())?;
-            before = found;
-        }
-        Ok((shrunk, before))
-    }
-
-    /// The chance of a positive decision of each row that constraints are enforced on, as they are stored: with
-    /// cross-fitting, by models that were not trained on the row.
-    pub(super) fn chances(
+    /// The chance of a positive decision of each row that judges, as they are stored: with cross-fitting, by models that
+    /// were not trained on the row.
+    fn chances(
         &self,
-        iterates: &Iterates,
+        played: &[Played],
+        measured: &Measurements,
         weights: &[(usize, f64)],
     ) -> Result<Vec<f64>> {
-        let mut chances = vec![0.0; self.enforced().order.len()];
-        let (mut total, mut work) = (vec![0.0; chances.len()], Work::default());
-        for &(model, weight) in weights {
-            let model = &iterates.models[model];
-            let val = self.val_of(model.game);
-            // As much as the repeat counts, whatever the fold's size.
-            let weight = weight / val.rows() as f64;
-            val.scores(&model.hypothesis, &mut work, |row, score| {
-                total[row] += weight;
-                chances[row] += if score > 0.0 { weight } else { 0.0 };
-            })?;
+        let mut chances = vec![0.0; self.enforced().count()];
+        let repeats = self.folds.iter().map(|fold| fold.repeat + 1).max().unwrap_or(1);
+        let (mut work, folds) = (Work::default(), self.folds.len());
+        for &(column, weight) in weights {
+            let (tied, level) =
+                (&measured.tied[column / measured.levels], column % measured.levels);
+            for fold in 0..folds {
+                let model = &played[tied.variant * folds + fold].kept.models[tied.models[fold]];
+                let (threshold, weight) = (tied.thresholds[fold][level], weight / repeats as f64);
+                self.judging(fold).scores(model, &mut work, |row, score| {
+                    chances[row] += if score > threshold { weight } else { 0.0 };
+                })?;
+            }
         }
-        let shares = chances.iter_mut().zip(&total).filter(|(_, total)| **total > 0.0);
-        shares.for_each(|(chance, total)| *chance = (*chance / total).clamp(0.0, 1.0));
+        chances.iter_mut().for_each(|chance| *chance = chance.clamp(0.0, 1.0));
         Ok(chances)
+    }
+
+    /// The margin that is asked for, of a mixture that decides the judging rows with these chances.
+    pub(super) fn margins(&self, margin: Margin, chances: &[f64]) -> Vec<f64> {
+        let constraints = self.bound.constraints().len();
+        let Some(misses) = margin.misses(constraints) else { return vec![0.0; constraints] };
+        let enforced = self.enforced();
+        let cells = (&self.partition, enforced.compiled.cells());
+        let decisions = Decisions::Probabilities(chances);
+        margins(&self.bound, cells, enforced.given.as_deref(), decisions, misses)
+    }
+}
+
+impl Paid {
+    /// Optimism and margin, as they were asked for.
+    fn total_asked(&self) -> Vec<f64> {
+        let paid = self.optimism.as_ref().map(Optimism::paid);
+        let paid = paid.unwrap_or_else(|| vec![0.0; self.asked.len()]);
+        sum(&paid, &self.asked)
+    }
+}
+
+/// The most that two lists differ by.
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + b).collect()
+}
+
+/// The selection program of a training.
+struct Program<'a> {
+    spec: ShrinkSpec,
+    /// How far constraints may be violated.
+    allowed: f64,
+    training: &'a Training<'a>,
+    measured: &'a Measurements,
+}
+
+impl Program<'_> {
+    fn columns(&self, but: Option<usize>) -> Result<Columns> {
+        self.measured.program(but, |column| self.measured.objective_of(column, &self.spec))
+    }
+
+    /// The mixture with margins and optimism that belong to it.
+    fn pay(&self, played: &[Played], all: &Columns, start: &mut Start) -> Result<Paid> {
+        let count = all.constraints();
+        let none = vec![0.0; count];
+        let without = shrink_columns(all, &[], self.allowed, start)?;
+        let mut shrunk = without.clone();
+        let (mut asked, mut had, mut paid) = (none.clone(), none.clone(), none);
+        let mut optimism = None;
+        let margin = self.spec.margin;
+        for round in 0..2 * ROUNDS {
+            let chances = self.training.chances(played, self.measured, &shrunk.weights)?;
+            let mut next = self.training.margins(margin, &chances);
+            let last = round >= ROUNDS;
+            let mut found = match (self.measured.parts, last) {
+                (0, _) | (_, true) => None,
+                _ => Some(self.optimism(&next, &paid, start)?),
+            };
+            // Two mixtures may take turns: halfway between them both are nearly right. At last margins only grow, so
+            // that they are enough for the mixture that they lead to.
+            let halfway = |now: f64, before: f64| match round {
+                0 | 1 => now,
+                _ if last => now.max(before),
+                _ => 0.5 * (now + before),
+            };
+            next.iter_mut().zip(&asked).for_each(|(now, before)| *now = halfway(*now, *before));
+            if let Some(found) = &mut found {
+                let pairs = found.losses.constraints.iter_mut().zip(&paid);
+                pairs.for_each(|(now, before)| *now = halfway(*now, *before));
+            }
+            let next_paid = found.as_ref().map_or_else(|| paid.clone(), Optimism::paid);
+            let same = apart(&next, &asked).max(apart(&next_paid, &paid)) < SAME;
+            if found.is_some() {
+                optimism = found;
+            }
+            if round > 0 && same {
+                break;
+            }
+            (asked, paid) = (next, next_paid);
+            (shrunk, had) = self.solve(all, &paid, &asked, start)?;
+        }
+        let price = all.objective(&shrunk.weights) - all.objective(&without.weights);
+        Ok(Paid { shrunk, optimism, asked, had, price })
+    }
+
+    /// Columns to choose from again: those chosen under bounds that are looser or tighter by up to a tenth, with
+    /// and without each part.
+    fn candidates(&self, paid: &Paid, all: &Columns, start: &mut Start) -> Result<Candidates> {
+        const BOUNDS: [f64; 9] = [0.0, 0.01, -0.01, 0.02, -0.02, 0.05, -0.05, 0.1, -0.1];
+        let mut chosen = BTreeSet::new();
+        let moved = |by: f64| paid.shrunk.margins.iter().map(|margin| margin + by).collect();
+        for by in BOUNDS {
+            let moved: Vec<f64> = moved(by);
+            let found = shrink_columns(all, &moved, self.allowed, start)?;
+            chosen.extend(found.weights.iter().map(|(column, _)| *column));
+        }
+        for part in 0..self.measured.parts {
+            let columns = self.columns(Some(part))?;
+            let found = shrink_columns(&columns, &paid.shrunk.margins, self.allowed, start)?;
+            chosen.extend(found.weights.iter().map(|(column, _)| *column));
+        }
+        Ok(self.measured.candidates(&chosen))
+    }
+
+    /// The mixture with this optimism and margin, and how much of the margin was had.
+    fn solve(
+        &self,
+        columns: &Columns,
+        optimism: &[f64],
+        margin: &[f64],
+        start: &mut Start,
+    ) -> Result<(Shrunk, Vec<f64>)> {
+        let shifted = columns.shifted(optimism);
+        let alone = shrink_columns(&shifted, &[], self.allowed, start)?;
+        if alone.feasible {
+            let shrunk = shrink_yielding(&shifted, margin, self.allowed, start)?;
+            let had = shrunk.margins.clone();
+            return Ok((Shrunk { margins: sum(optimism, &had), ..shrunk }, had));
+        }
+        let shrunk = shrink_yielding(columns, optimism, self.allowed, start)?;
+        let had = shrunk.margins.iter().zip(optimism).map(|(had, asked)| (had - asked).min(0.0));
+        let had = had.collect();
+        Ok((Shrunk { feasible: false, ..shrunk }, had))
+    }
+
+    /// Selects without each part, and compares what was believed with what the parts say.
+    fn optimism(&self, margin: &[f64], paid: &[f64], start: &Start) -> Result<Optimism> {
+        let parts: Vec<usize> = (0..self.measured.parts).collect();
+        let choose = |&part: &usize| {
+            let columns = self.columns(Some(part))?;
+            self.solve(&columns, paid, margin, &mut start.clone())
+        };
+        let chosen = self.training.plan.threads.each(&parts, choose);
+        let chosen = chosen.into_iter().collect::<Result<Vec<_>>>()?;
+        let count = margin.len();
+        let mut yielded = vec![0; count];
+        let mut believed = LossValues { objective: 0.0, constraints: vec![0.0; count] };
+        let mut known = vec![0.0; count];
+        let mut mixtures = Vec::with_capacity(chosen.len());
+        for (part, (Shrunk { weights, .. }, had)) in chosen.into_iter().enumerate() {
+            let found = self.measured.mixed(&weights, Some(part));
+            believed.objective += found.objective / parts.len() as f64;
+            for (at, loss) in found.constraints.iter().enumerate() {
+                yielded[at] += usize::from(had[at] < margin[at] - SAME);
+                if loss.is_finite() {
+                    believed.constraints[at] += loss;
+                    known[at] += 1.0;
+                }
+            }
+            mixtures.push(weights);
+        }
+        let mut losses = self.measured.on_parts(&mixtures);
+        losses.objective -= believed.objective;
+        for ((loss, believed), known) in
+            losses.constraints.iter_mut().zip(believed.constraints).zip(known)
+        {
+            let optimism = *loss - believed / known;
+            *loss = if optimism.is_finite() { optimism } else { 0.0 };
+        }
+        Ok(Optimism { losses, yielded })
     }
 }

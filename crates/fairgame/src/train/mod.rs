@@ -5,22 +5,27 @@
 //! [`Data`] to an [`Outcome`]; [`Spec::train`] is both. Those who need the stations of that road have
 //! [`Plan::prepare`], [`Training::play`] and [`Training::finish`].
 
+mod columns;
 mod data;
+mod folds;
 mod games;
 mod mixture;
 mod outcome;
 mod plan;
+mod promise;
 mod record;
 mod spec;
 mod training;
+mod units;
 mod warning;
 mod watch;
 
 pub use crate::settings::Recipe;
 pub use data::{Data, Datasets, Sheet, weight_column};
 pub use games::{GameSummary, Played, weight_of_steps};
-pub use outcome::{CONFIDENCE, Outcome, Trained};
+pub use outcome::{CONFIDENCE, Mixture, Outcome, Trained};
 pub use plan::{Checkpoints, Plan, Shape};
+pub use promise::{Enforcement, Standing};
 pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
 pub use spec::Spec;
 pub use training::{Notice, Training};

@@ -1,12 +1,20 @@
 //! What a training came to: a classifier, how it did, and what to know of it.
 
+use super::columns::mean;
+use super::mixture::Chosen;
 use super::training::Rows;
-use super::{GameSummary, Notice, Played, Record, RecordedPart, Training, Warning, warning};
-use crate::classifier::{Classifier, Draw, Explained, Iterates, Member, Selected, Selection};
+use super::{
+    Datasets, Enforcement, GameSummary, Notice, Played, Record, RecordedModel, RecordedPart,
+    Standing, Training, Warning, warning,
+};
+use crate::algorithm::Algorithm;
+use crate::classifier::{
+    Classifier, Dataset, Draw, Explained, Iterates, Member, Selection, Shrunk,
+};
 use crate::evaluate::{Decisions, Evaluation, evaluate_cells};
-use crate::game::Ending;
+use crate::game::{Ending, Moment};
 use crate::random::mix;
-use crate::rate::{Multipliers, Weighted};
+use crate::rate::{LABEL, LossValues, Multipliers, Side, Weighted};
 use crate::{Error, ErrorKind, Result};
 
 /// How sure the verdicts that a model file remembers are, all together.
@@ -47,12 +55,15 @@ pub struct Trained {
     pub classifier: Classifier,
     /// What the classifier comes to on the rows of `train`, `val` and `test`, as far as there are any.
     pub parts: Vec<RecordedPart>,
-    /// The models that were kept, measured on both samples.
+    /// What is said of each constraint: enforced, promised or violated, and with which margin.
+    pub enforcement: Vec<Enforcement>,
+    /// The models that were kept, measured at their own thresholds; with cross-fitting, those that all folds kept at a
+    /// turn are one.
     pub iterates: Iterates,
     /// How the classifier was to be made of them.
     pub selection: Selection,
     /// How it is.
-    pub selected: Selected,
+    pub mixture: Mixture,
     /// What the constraints cost, and which stand against each other, if it was by shrinking.
     pub explained: Option<Explained>,
     /// With cross-fitting, each training row's chance of a positive decision by models that were not trained on it.
@@ -82,10 +93,44 @@ impl Trained {
         self.part("val").or_else(|| self.part("train"))
     }
 
+    /// How the constraints stand together: promised where all are, violated where one is.
+    pub fn standing(&self) -> Standing {
+        let standings = || self.enforcement.iter().map(|one| one.standing);
+        match () {
+            () if standings().any(|one| one == Standing::Violated) => Standing::Violated,
+            () if standings().any(|one| one == Standing::Enforced) => Standing::Enforced,
+            // Without constraints there is nothing that a promise could be of.
+            () if self.enforcement.is_empty() => Standing::Enforced,
+            () => Standing::Promised,
+        }
+    }
+
     /// Whether a watcher stopped it before its last turn.
     pub fn was_stopped(&self) -> bool {
         self.warnings.iter().any(|one| matches!(one, Warning::Stopped { .. }))
     }
+}
+
+/// The mixture that was selected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mixture {
+    /// Columns and their weights, which add up to 1. Column c is model c / `levels` of the iterates, at threshold
+    /// c % `levels`, of which 0 is the model's own.
+    pub weights: Vec<(usize, f64)>,
+    /// How many thresholds each model may decide at.
+    pub levels: usize,
+    /// What each of its columns is like on the rows that judge.
+    pub columns: Vec<RecordedModel>,
+    /// Its losses on the rows that teach, where they are known apart from those that judge.
+    pub train: LossValues,
+    /// Its losses on the rows that judge.
+    pub val: LossValues,
+    /// By how much the losses are larger on rows that had no part in the selection, as it was measured.
+    pub optimism: Option<LossValues>,
+    /// What shrinking found, if it was by shrinking.
+    pub shrunk: Option<Shrunk>,
+    /// By how much margins and optimism raise the objective on the rows that judge.
+    pub price: Option<f64>,
 }
 
 impl Training<'_> {
@@ -95,30 +140,29 @@ impl Training<'_> {
     /// If a game kept no model.
     pub fn finish(&self, played: &[Played]) -> Result<Trained> {
         let selection = self.plan.spec.selection;
-        if played.len() != self.games() || played.iter().any(|game| game.kept.moments.is_empty()) {
+        if !self.has_models(played) {
             return Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
                 .help("play at least one turn"));
         }
-        let (iterates, selected, explained) = self.select(played, selection)?;
-        let out_of_fold = match self.folds.is_empty() {
-            true => None,
-            false => Some(self.chances(&iterates, &selected.weights)?),
-        };
-        let classifier = self.classifier(&iterates, &selected)?;
-        let parts = self.judge(&classifier, out_of_fold.as_deref())?;
-        let warnings = self.warnings(played, &iterates, &selected, explained.as_ref());
-        let out_of_fold = out_of_fold.map(|stored| self.train.in_table_order(&stored));
+        let chosen = self.select(played, selection)?;
+        let cross = matches!(self.plan.spec.datasets, Datasets::Cross { .. });
+        let out_of_fold = cross.then(|| self.train.in_table_order(&chosen.chances));
+        let mut classifier = self.classifier(played, &chosen)?;
+        classifier.keep_candidates(chosen.candidates.clone());
+        let parts = self.judge(&classifier, &chosen)?;
         let mut trained = Trained {
             classifier,
-            games: self.summaries(played, &iterates, &selected.weights),
+            games: self.summaries(played, &chosen),
             parts,
-            iterates,
-            warnings,
+            enforcement: Vec::new(),
+            warnings: Vec::new(),
             selection,
-            selected,
-            explained,
+            mixture: self.mixture(&chosen),
             out_of_fold,
-            mean_lambda: mean(played.iter().map(|game| &game.mean_lambda)),
+            mean_lambda: {
+                let games = &played[..self.folds.len()];
+                mean(games.iter().map(|game| &game.mean_lambda))
+            },
             suboptimality: played
                 .iter()
                 .map(|game| game.suboptimality)
@@ -126,27 +170,72 @@ impl Training<'_> {
                 .flatten(),
             turns: played.iter().map(|game| game.turn).sum(),
             notices: self.notices.clone(),
+            explained: chosen.explained.clone(),
+            iterates: chosen.measured.iterates.clone(),
         };
         if let Some(enforced) = trained.enforced() {
-            let few = warning::few_rows(enforced);
-            trained.warnings.extend(few);
+            trained.enforcement = self.enforcement(&chosen, enforced);
         }
-        let record = Record::of(&trained);
+        trained.warnings = self.warnings(played, &chosen, &trained);
+        let record = Record::of(&trained, cross);
         trained.classifier.keep_record(&record)?;
         Ok(trained)
     }
 
-    fn classifier(&self, iterates: &Iterates, selected: &Selected) -> Result<Classifier> {
-        let member = |&(model, weight): &(usize, f64)| {
-            let first = iterates.moments.iter().find(|moment| moment.model == model);
-            let turn = first.map_or(0, |moment| moment.turn);
-            Member { weight, turn, hypothesis: iterates.models[model].hypothesis.clone() }
+    fn mixture(&self, chosen: &Chosen) -> Mixture {
+        let (measured, weights) = (&chosen.measured, &chosen.weights);
+        let val = measured.mixed(weights, None);
+        let own = measured.levels == 1;
+        let column = |&(column, _): &(usize, f64)| {
+            let alone = measured.mixed(&[(column, 1.0)], None);
+            let train = &measured.iterates.models[column / measured.levels].train.exact;
+            RecordedModel {
+                objective: if own { train.objective } else { alone.objective },
+                worst: Some(alone.worst()).filter(|worst| worst.is_finite()),
+            }
         };
+        Mixture {
+            columns: weights.iter().map(column).collect(),
+            train: match own {
+                true => measured.iterates.mixed(weights, Dataset::Train, Side::Exact),
+                false => val.clone(),
+            },
+            val,
+            weights: weights.clone(),
+            levels: measured.levels,
+            optimism: chosen
+                .paid
+                .as_ref()
+                .and_then(|paid| paid.optimism.as_ref())
+                .map(|optimism| optimism.losses.clone()),
+            shrunk: chosen.paid.as_ref().map(|paid| paid.shrunk.clone()),
+            price: chosen.paid.as_ref().map(|paid| paid.price),
+        }
+    }
+
+    /// Of each column, the models of all folds, of which one is drawn.
+    fn classifier(&self, played: &[Played], chosen: &Chosen) -> Result<Classifier> {
+        let (measured, folds) = (&chosen.measured, self.folds.len());
+        let mut members = Vec::with_capacity(chosen.weights.len() * folds);
+        for (place, &(column, weight)) in chosen.weights.iter().enumerate() {
+            let (tied, level) =
+                (&measured.tied[column / measured.levels], column % measured.levels);
+            for (at, fold) in self.folds.iter().enumerate() {
+                let kept = &played[tied.variant * folds + at].kept;
+                members.push(Member {
+                    weight: weight / folds as f64,
+                    turn: tied.turn,
+                    column: place,
+                    view: fold.view,
+                    threshold: tied.thresholds[at][level],
+                    hypothesis: kept.models[tied.models[at]].clone(),
+                });
+            }
+        }
         Classifier::new(
             self.bound.clone(),
-            self.encoder.clone(),
-            self.model.clone(),
-            selected.weights.iter().map(member).collect(),
+            self.views.clone(),
+            members,
             mix(self.plan.spec.seed ^ 0x6b65_7900),
             self.provenance.clone(),
         )
@@ -155,14 +244,10 @@ impl Training<'_> {
     /// What the classifier comes to on the rows of `train`; as `val` on those that the constraints were enforced
     /// on, with cross-fitting the training rows again, each by models that were not trained on it; and on those
     /// of `test`.
-    fn judge(
-        &self,
-        classifier: &Classifier,
-        out_of_fold: Option<&[f64]>,
-    ) -> Result<Vec<RecordedPart>> {
+    fn judge(&self, classifier: &Classifier, chosen: &Chosen) -> Result<Vec<RecordedPart>> {
         let mut parts = vec![self.judged("train", classifier, &self.train, None)?];
-        if out_of_fold.is_some() {
-            let mut part = self.judged("val", classifier, &self.train, out_of_fold)?;
+        if let Datasets::Cross { .. } = self.plan.spec.datasets {
+            let mut part = self.judged("val", classifier, &self.train, Some(&chosen.chances))?;
             part.source += ", each row by models that were not trained on it";
             parts.push(part);
         } else if let Some(val) = &self.val {
@@ -201,61 +286,59 @@ impl Training<'_> {
         Ok(RecordedPart { part: part.to_owned(), source: rows.source.clone(), evaluation })
     }
 
-    fn warnings(
-        &self,
-        played: &[Played],
-        iterates: &Iterates,
-        selected: &Selected,
-        explained: Option<&Explained>,
-    ) -> Vec<Warning> {
-        let mut warnings = warning::warnings(
-            &self.bound,
-            self.plan.spec.algorithm,
-            iterates,
-            &selected.weights,
-            self.enforced().compiled.losses(),
-        );
+    fn warnings(&self, played: &[Played], chosen: &Chosen, trained: &Trained) -> Vec<Warning> {
+        let constrained = !matches!(self.plan.spec.algorithm, Algorithm::Unconstrained(_));
+        let mut warnings = Vec::new();
+        if constrained {
+            warnings.extend(warning::violated(&trained.enforcement));
+            // One variant stands for all: between two of them, multipliers begin anew.
+            let own = |moment: &&Moment| chosen.measured.tied[moment.model].variant == 0;
+            let first: Vec<&Moment> = chosen.measured.iterates.moments.iter().filter(own).collect();
+            warnings.extend(warning::unmoved(&first, !warnings.is_empty()));
+            let losses = self.enforced().compiled.losses();
+            warnings.extend(warning::only_with_equality(&self.bound, losses));
+        }
+        if let Some(enforced) = trained.enforced() {
+            let base = self.base_rate();
+            warnings.extend(warning::tells_nothing(enforced, base, self.bound.objective()));
+        }
         let violated = warnings.iter().any(|one| matches!(one, Warning::Violated { .. }));
+        let explained = chosen.explained.as_ref();
         let infeasible = explained.and_then(|all| warning::infeasible(&self.bound, all, violated));
         warnings.extend(infeasible);
+        warnings.extend(self.not_promised(chosen, &trained.enforcement));
         if played.iter().any(|game| game.interrupted) {
             let turn = played.iter().map(|game| game.turn).sum();
             let turns = played.iter().map(|game| game.turns).sum();
             warnings.push(Warning::Stopped { turn, turns });
         }
+        warnings.extend(trained.enforced().map(warning::few_rows).unwrap_or_default());
         warnings
     }
 
-    /// What each game came to, and how much of a mixture is from it.
-    fn summaries(
-        &self,
-        played: &[Played],
-        iterates: &Iterates,
-        weights: &[(usize, f64)],
-    ) -> Vec<GameSummary> {
-        let summary = |(game, played): (usize, &Played)| GameSummary {
-            step: self.folds.get(game).map_or(1.0, |fold| fold.step),
-            turns: played.turn,
-            stopped_early: played.ending == Ending::Stopped,
-            kept: played.kept.moments.len(),
-            weight: weights
-                .iter()
-                .filter(|(model, _)| iterates.models[*model].game == game)
-                .fold(0.0, |sum, (_, weight)| sum + weight),
+    /// The share of the judging rows that are labelled positive, by weight.
+    fn base_rate(&self) -> f64 {
+        let weights = self.enforced().compiled.losses().weights();
+        let labelled = self.partition.met()[LABEL].iter().map(|cell| weights[cell as usize]);
+        labelled.sum::<f64>() / weights.iter().sum::<f64>()
+    }
+
+    /// What each game came to, and how much of the mixture is from it.
+    fn summaries(&self, played: &[Played], chosen: &Chosen) -> Vec<GameSummary> {
+        let (folds, measured) = (self.folds.len(), &chosen.measured);
+        let summary = |(game, played): (usize, &Played)| {
+            let variant = self.variants[game / folds];
+            let of = |column: usize| measured.tied[column / measured.levels].variant;
+            let own = chosen.weights.iter().filter(|(column, _)| of(*column) == game / folds);
+            GameSummary {
+                step: variant.step,
+                plain: variant.plain,
+                turns: played.turn,
+                stopped_early: played.ending == Ending::Stopped,
+                kept: played.kept.moments.len(),
+                weight: own.fold(0.0, |sum, (_, weight)| sum + weight / folds as f64),
+            }
         };
         played.iter().enumerate().map(summary).collect()
     }
-}
-
-/// The mean over games.
-fn mean<'a>(all: impl ExactSizeIterator<Item = &'a Multipliers>) -> Multipliers {
-    let share = 1.0 / all.len().max(1) as f64;
-    let mut sum = Multipliers { objective: 0.0, constraints: Vec::new() };
-    for one in all {
-        sum.objective += share * one.objective;
-        sum.constraints.resize(one.constraints.len(), 0.0);
-        let sums = sum.constraints.iter_mut().zip(&one.constraints);
-        sums.for_each(|(sum, lambda)| *sum += share * lambda);
-    }
-    sum
 }

@@ -18,8 +18,8 @@ use super::{Data, Datasets, Notice, Outcome, Recipe, Spec, Trained, Training, Wa
 use crate::algorithm::Algorithm;
 use crate::classifier::Selection;
 use crate::encode::{Encoder, Features};
-use crate::model::{AnyModel, Model};
-use crate::rate::Problem;
+use crate::model::{AnyModel, Model, ModelSpec};
+use crate::rate::{Problem, Surrogate};
 use crate::{Error, ErrorKind, Result, Threads};
 
 /// What is known of the data before they are read, or of the data that were read.
@@ -94,6 +94,23 @@ impl Spec {
             // The recipe's early stopping is for the algorithms that it is measured with.
             spec.early_stop = None;
         }
+        let constrained = self.cross_fits() && !self.constraints.is_empty();
+        if let (false, Selection::Shrink(shrink)) = (constrained, &mut spec.selection)
+            && self.selection == recipe.selection
+        {
+            // Thresholds are for games under constraints that are played by steps.
+            shrink.thresholds = 0;
+        }
+        // With a linear model, the hinge's slope at far scores can push all games to a constant.
+        spec.surrogate = self.surrogate.or(Some(match self.model {
+            ModelSpec::Linear if self.cross_fits() => Surrogate::Sigmoid,
+            _ => Surrogate::Hinge,
+        }));
+        let shrinks = matches!(self.selection, Selection::Shrink(_));
+        spec.plain = self.plain && constrained && shrinks;
+        // One dataset judges by the rows that teach: there is nothing to set aside for.
+        let judges = constrained && spec.datasets != Datasets::One;
+        spec.aside = if judges { self.aside } else { 0.0 };
         let mut notices = Vec::new();
         let unused = |setting: &str, because: &str| Notice::Unused {
             setting: setting.to_owned(),
@@ -102,6 +119,9 @@ impl Spec {
         let stated = ![recipe.datasets, Datasets::Given].contains(&self.datasets);
         if shape.validation && stated {
             notices.push(unused("datasets", "validation rows are given"));
+        }
+        if !judges && self.aside > 0.0 && self.aside != recipe.aside {
+            notices.push(unused("aside", "no rows judge that have not taught"));
         }
         if shape.test && self.test_fraction > 0.0 {
             notices.push(unused("test_fraction", "test rows are given"));
@@ -240,7 +260,7 @@ impl Plan {
         let training = self.prepare(data)?;
         watch.prepared(&training);
         let played = training.play(watch)?;
-        if played.iter().any(|game| game.kept.moments.is_empty()) {
+        if !training.has_models(&played) {
             return Ok(Outcome::Stopped { games: training.games() });
         }
         watch.selecting();

@@ -4,10 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{GameSummary, Trained};
-use crate::classifier::{Classifier, Dataset};
+use super::{Enforcement, GameSummary, Trained};
+use crate::classifier::Classifier;
 use crate::evaluate::Evaluation;
-use crate::rate::Side;
 use crate::{Error, ErrorKind, Result};
 
 /// How a classifier was trained, and how it did.
@@ -20,12 +19,18 @@ pub struct Record {
     pub games: Vec<GameSummary>,
     /// The turns that were kept, game by game, in order.
     pub moments: Vec<RecordedMoment>,
-    /// The models of the mixture, in its order.
+    /// The columns of the mixture, in its order.
     pub members: Vec<RecordedModel>,
     /// The mixture.
     pub mixture: RecordedModel,
     /// What it came to on each part of the data, in the order train, val, test.
     pub parts: Vec<RecordedPart>,
+    /// What is said of each constraint.
+    #[serde(default)]
+    pub enforcement: Vec<Enforcement>,
+    /// Whether objectives are measured on the rows that judge, as with cross-fitting, or on those that teach.
+    #[serde(default)]
+    pub on_val: bool,
     /// What was to be known before trusting it.
     pub warnings: Vec<String>,
 }
@@ -68,33 +73,41 @@ pub struct RecordedPart {
 
 impl Record {
     /// The record of a training.
-    pub(super) fn of(trained: &Trained) -> Self {
+    pub(super) fn of(trained: &Trained, cross: bool) -> Self {
         let known = |number: f64| Some(number).filter(|number| number.is_finite());
+        let (iterates, mixture) = (&trained.iterates, &trained.mixture);
         let model = |model: usize| {
-            let iterate = &trained.iterates.models[model];
-            let (train, val) = (&iterate.train.exact, &iterate.val.exact);
+            let (train, val) =
+                (&iterates.models[model].train.exact, &iterates.models[model].val.exact);
             RecordedModel { objective: train.objective, worst: known(val.worst()) }
         };
-        let moments = trained.iterates.moments.iter().map(|moment| RecordedMoment {
-            game: trained.iterates.models[moment.model].game,
-            turn: moment.turn,
-            lambda: std::iter::once(moment.lambda.objective)
-                .chain(moment.lambda.constraints.iter().copied())
-                .collect(),
-            model: model(moment.model),
+        // The moments of a variant follow each other, and turns begin anew with the next.
+        let mut game = 0;
+        let mut before = 0;
+        let moments = iterates.moments.iter().map(|moment| {
+            game += usize::from(moment.turn < before);
+            before = moment.turn;
+            RecordedMoment {
+                game,
+                turn: moment.turn,
+                lambda: std::iter::once(moment.lambda.objective)
+                    .chain(moment.lambda.constraints.iter().copied())
+                    .collect(),
+                model: model(moment.model),
+            }
         });
-        let weights = &trained.selected.weights;
-        let mixed = |dataset| trained.iterates.mixed(weights, dataset, Side::Exact);
         Record {
             turns: trained.turns,
             games: trained.games.clone(),
             moments: moments.collect(),
-            members: weights.iter().map(|&(place, _)| model(place)).collect(),
+            members: mixture.columns.clone(),
             mixture: RecordedModel {
-                objective: mixed(Dataset::Train).objective,
-                worst: known(mixed(Dataset::Val).worst()),
+                objective: mixture.train.objective,
+                worst: known(mixture.val.worst()),
             },
             parts: trained.parts.clone(),
+            enforcement: trained.enforcement.clone(),
+            on_val: cross,
             warnings: trained.warnings.iter().map(ToString::to_string).collect(),
         }
     }

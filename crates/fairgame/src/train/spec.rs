@@ -49,14 +49,32 @@ declare! {
             Recipe::Paper => Datasets::Two { val_fraction: 0.5 },
         })
         .group("Rows"),
+        /// Share of each fold's training rows on which the constraint player plays and early stopping looks, so that the
+        /// rows that judge a model have not taught it; 0 uses the judging rows for both, and then nothing is promised.
+        pub aside: f64 = by(|recipe| match recipe {
+            Recipe::Recommended => 0.1,
+            Recipe::Paper => 0.0,
+        })
+        .below(0.0, 1.0)
+        .flag("aside")
+        .group("Rows"),
+        /// Column whose equal values mark rows of one unit, such as a person: a unit is never divided between folds, and
+        /// standard errors are by unit.
+        pub unit: Option<String> = with(None).flag("unit").group("Rows"),
         /// Share of the rows that is kept to test on.
         pub test_fraction: f64 = with(0.0).below(0.0, 1.0).flag("test-fraction").group("Rows"),
         /// How columns become features; the label's and the weight's never do.
         pub encoder: EncoderSpec = with(EncoderSpec::default()).group("Features"),
         /// Family of models.
         pub model: ModelSpec = with(ModelSpec::Linear).flag("model").group("Training"),
-        /// Function that replaces the 0/1 decision where a gradient is needed.
-        pub surrogate: Surrogate = with(Surrogate::Hinge).flag("surrogate").group("Training"),
+        /// Function that replaces the 0/1 decision where a gradient is needed; `auto` is the sigmoid for a linear model and
+        /// the hinge for others.
+        pub surrogate: Option<Surrogate> = by(|recipe| match recipe {
+            Recipe::Recommended => None,
+            Recipe::Paper => Some(Surrogate::Hinge),
+        })
+        .flag("surrogate")
+        .group("Training"),
         /// Regularisation of the model's parameters.
         pub region: Region = with(Region::default()).group("Training"),
         /// Algorithm that trains; discrete, continuous, practical and lagrangian are 1 to 4 of the paper.
@@ -64,6 +82,8 @@ declare! {
         /// Learning-rate multipliers: with cross-fitting, each fold is trained once per multiplier, and the mixture is
         /// chosen among all models.
         pub steps: Vec<f64> = with(one_step()).check(|steps| multipliers(steps)).flag("steps").group("Training"),
+        /// Also train each fold without constraints, on the error, and let the mixture choose among these models too.
+        pub plain: bool = by(|recipe| recipe == Recipe::Recommended).group("Training"),
         /// How many models are kept, evenly spaced over the turns, or `every`.
         pub keep: Keep = by(|recipe| match recipe {
             Recipe::Recommended => Keep::Spaced(250),

@@ -1,17 +1,22 @@
 //! A training that is ready to begin: rows divided and encoded, the problem bound to them.
+//!
+//! Each fold has a *view* of its own: an encoder that is fitted on the rows that teach there, and the model over its
+//! features. Folds whose views are equal share one.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::games::{Fold, cut};
-use super::{Data, Plan, Sheet};
+use super::folds::{Deck, Fold, cut};
+use super::games::Variant;
+use super::units;
+use super::{Data, Datasets, Plan, Sheet};
 use crate::archive::hex;
-use crate::classifier::{self, Provenance, Selection};
-use crate::encode::{self, Codes, Encoder, Features};
-use crate::model::AnyModel;
+use crate::classifier::{self, Provenance, Selection, View};
+use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
+use crate::model::ModelSpec;
 use crate::random::mix;
-use crate::rate::{self, Binding, Bound, Compiled, Partition, Weighted, quantised};
+use crate::rate::{self, Binding, Bound, Compiled, Partition, Problem, Weighted, quantised};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -40,6 +45,16 @@ pub enum Notice {
         /// What the label is of all rows.
         positive: bool,
     },
+    /// Rows are exact copies of others.
+    Copies {
+        /// How many.
+        rows: usize,
+    },
+    /// Rows whose unit is missing count as units of their own.
+    MissingUnits {
+        /// How many.
+        rows: usize,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -57,6 +72,14 @@ impl fmt::Display for Notice {
                 let none = if *positive { "every" } else { "no" };
                 write!(f, "{none} training row is positive: there is nothing to learn")
             }
+            Notice::Copies { rows } => write!(
+                f,
+                "{rows} of the training rows are exact copies of another: if one person or thing has several rows, name \
+                 the column that tells them apart as `unit`, or the constraints will hold less often than promised"
+            ),
+            Notice::MissingUnits { rows } => {
+                write!(f, "{rows} of the rows have no unit, and count as units of their own")
+            }
         }
     }
 }
@@ -66,10 +89,14 @@ impl fmt::Display for Notice {
 pub(super) struct Rows {
     /// Where each of them is in the table.
     pub(super) order: Vec<u32>,
-    /// What a model sees.
-    pub(super) features: Features,
+    /// What a model sees, in each of the views.
+    pub(super) features: Vec<Features>,
     /// The cells and losses.
     pub(super) compiled: Compiled,
+    /// The cells and losses of the error alone, for games without constraints.
+    pub(super) plain: Option<Compiled>,
+    /// The unit of each row, where rows may be of the same.
+    pub(super) units: Option<Vec<u32>>,
     /// How much each row counts to the players: weights that add up without rounding, or 1 each.
     pub(super) weights: Option<Vec<f32>>,
     /// How much each row counts to those who judge: the weights as they were given.
@@ -79,24 +106,43 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Encodes the rows of a sheet, and puts them in order.
+    /// Puts the rows of a sheet in order; they have no features yet.
     fn new(
-        encoder: &Encoder,
         compiled: Compiled,
+        plain: Option<Compiled>,
         sheet: &Sheet<'_>,
         weights: Option<&[f32]>,
+        units: Option<Vec<u32>>,
         seed: u64,
     ) -> Result<Self> {
         let order = order(sheet.table.rows(), seed)?;
         let ordered = |all: &[f32]| order.iter().map(|&row| all[row as usize]).collect();
         Ok(Rows {
-            features: encoder.encode(&sheet.table)?.take(&order),
+            features: Vec::new(),
             compiled: compiled.reordered(&order),
+            plain: plain.map(|plain| plain.reordered(&order)),
             weights: weights.map(ordered),
             given: sheet.weights.as_deref().map(ordered),
+            units: units.map(|all| order.iter().map(|&row| all[row as usize]).collect()),
             source: sheet.source.clone(),
             order,
         })
+    }
+
+    /// Adds what one more view sees of the rows.
+    fn see(&mut self, encoder: &Encoder, table: &Table) -> Result<()> {
+        self.features.push(encoder.encode(table)?.take(&self.order));
+        Ok(())
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The rows as cuts see them.
+    pub(super) fn deck(&self) -> Deck<'_> {
+        Deck { cells: self.compiled.cells(), units: self.units.as_deref() }
     }
 
     /// Numbers of the rows as they are stored, in the order of the table.
@@ -109,7 +155,7 @@ impl Rows {
     /// How many rows there are, and a hash of all that the players see of them, in the order of the table.
     fn provenance(&self) -> classifier::Fingerprint {
         let mut hash = Sha256::new();
-        let (features, weights) = (&self.features, self.weights.as_deref().unwrap_or_default());
+        let (features, weights) = (&self.features[0], self.weights.as_deref().unwrap_or_default());
         for size in [features.rows(), features.slots(), features.numbers(), features.weights()] {
             hash.update((size as u64).to_le_bytes());
         }
@@ -143,12 +189,13 @@ pub struct Training<'a> {
     pub(super) bound: Bound,
     /// The cells of all rows.
     pub(super) partition: Partition,
-    pub(super) encoder: Encoder,
-    pub(super) model: AnyModel,
+    pub(super) views: Vec<View>,
     pub(super) train: Rows,
     pub(super) val: Option<Rows>,
-    /// With cross-fitting, the rows of each game.
+    /// Which rows teach and which judge: one, or with cross-fitting several.
     pub(super) folds: Vec<Fold>,
+    /// The ways in which each fold's game is played.
+    pub(super) variants: Vec<Variant>,
     /// The rows to test on.
     pub(super) test: Option<Sheet<'a>>,
     pub(super) provenance: Provenance,
@@ -168,46 +215,110 @@ impl<'a> Training<'a> {
         let train = Weighted { table: &data.train.table, weights: train_weights.as_deref() };
         let val = data.val.as_ref();
         let val = val.map(|val| Weighted { table: &val.table, weights: val_weights.as_deref() });
-        let Fitted { binding, encoder, notices } = match fitted {
-            Some((bound, encoder)) => {
-                Fitted { binding: bound.compile_all(train, val)?, encoder, notices: Vec::new() }
+        let (given, binding) = match fitted {
+            Some((bound, encoder)) => (Some(encoder), bound.compile_all(train, val)?),
+            None => {
+                let others: Vec<Weighted<'_>> = val.into_iter().collect();
+                (None, plan.problem.compile(train, &others)?)
             }
-            None => fit(&plan, train, val)?,
+        };
+        let mut notices = plan.notices.clone();
+        notices.extend(binding.notices.iter().cloned().map(Notice::Problem));
+        let plain = match plan.spec.plain {
+            true => {
+                let others: Vec<Weighted<'_>> = val.into_iter().collect();
+                let error = Problem::parse::<&str>(&plan.spec.label, "error()", &[])?;
+                error.compile(train, &others)?.tables.into_iter().map(Some).collect()
+            }
+            false => vec![None; 2],
         };
         let Binding { bound, partition, tables, .. } = binding;
-        let mut tables = tables.into_iter();
+        let (mut tables, mut plain) = (tables.into_iter(), plain.into_iter());
+        let seed = plan.spec.seed;
         let mut rows = |sheet: &Sheet<'_>, weights: Option<&[f32]>, seed: u64| {
             let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
-            Rows::new(&encoder, tables.next().ok_or_else(unbound)?, sheet, weights, seed)
+            let compiled = tables.next().ok_or_else(unbound)?;
+            let units = plan.spec.unit.as_deref().map(|name| units::codes(&sheet.table, name));
+            let (units, missing) = units.transpose()?.unzip();
+            notices
+                .extend(missing.filter(|rows| *rows > 0).map(|rows| Notice::MissingUnits { rows }));
+            Rows::new(compiled, plain.next().flatten(), sheet, weights, units, seed)
         };
-        let seed = plan.spec.seed;
-        let train = rows(&data.train, train_weights.as_deref(), seed)?;
+        let mut train = rows(&data.train, train_weights.as_deref(), seed)?;
         let val = data.val.as_ref();
         let val = val.map(|val| rows(val, val_weights.as_deref(), mix(seed ^ 0x0076_616c)));
-        let val = val.transpose().map_err(|error| error.at("the validation rows"))?;
-        let model = plan.model(&encoder, &train.features)?;
+        let mut val = val.transpose().map_err(|error| error.at("the validation rows"))?;
+        let spec = &plan.spec;
+        let mut folds = cut(spec.datasets, spec.aside, train.deck(), spec.seed)?;
+        let wanted = encoder_of(&plan, &bound);
+        if given.is_none() {
+            notices.extend(label_notices(&bound, &data.train.table)?);
+            let (_, found) = Encoder::fit(&wanted, &data.train.table)?;
+            notices.extend(found.into_iter().map(Notice::Features));
+            if spec.unit.is_none() {
+                let copies = units::copies(&data.train.table);
+                notices.extend((copies > 0).then_some(Notice::Copies { rows: copies }));
+            }
+        }
+        let mut views: Vec<View> = Vec::new();
+        for fold in &mut folds {
+            let encoder = match (&given, &fold.teach) {
+                (Some(encoder), _) => encoder.clone(),
+                (None, None) => Encoder::fit(&wanted, &data.train.table)?.0,
+                (None, Some(teach)) => {
+                    let stored = teach.iter().chain(fold.aside.iter().flatten());
+                    let mut taught: Vec<usize> =
+                        stored.map(|&row| train.order[row as usize] as usize).collect();
+                    taught.sort_unstable();
+                    Encoder::fit(&wanted, &data.train.table.take(&taught))?.0
+                }
+            };
+            // A lattice has keypoints of its own, from the rows that teach.
+            let learns = !matches!(spec.model, ModelSpec::Linear | ModelSpec::Mlp { .. });
+            let same = views.iter().position(|view| view.encoder == encoder);
+            if let (Some(view), false) = (same, learns || plan.own.is_some()) {
+                fold.view = view;
+                continue;
+            }
+            fold.view = views.len();
+            train.see(&encoder, &data.train.table)?;
+            if let (Some(val), Some(sheet)) = (&mut val, &data.val) {
+                val.see(&encoder, &sheet.table).map_err(|error| error.at("the validation rows"))?;
+            }
+            let seen = &train.features[fold.view];
+            let model = match (&fold.teach, learns) {
+                (Some(teach), true) => plan.model(&encoder, &seen.take(teach))?,
+                _ => plan.model(&encoder, seen)?,
+            };
+            views.push(View { encoder, model });
+        }
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             settings: plan.settings()?,
             train: train.provenance(),
             val: val.as_ref().map(Rows::provenance),
         };
-        let spec = &plan.spec;
-        let folds = cut(spec.datasets, &spec.steps, train.compiled.cells(), spec.seed)?;
-        let notices = plan.notices.iter().cloned().chain(notices).collect();
+        let variants = Variant::all(spec);
+        let test = data.test;
         Ok(Training {
             plan,
             bound,
             partition,
-            encoder,
-            model,
+            views,
             train,
             val,
             folds,
-            test: data.test,
+            variants,
+            test,
             provenance,
             notices,
         })
+    }
+
+    /// Whether rows judge that have taught nothing, so that a promise can be made.
+    pub(super) fn judges_apart(&self) -> bool {
+        self.plan.spec.datasets != Datasets::One
+            && self.folds.iter().all(|fold| fold.aside.is_some())
     }
 
     /// The same training with another way to choose the mixture, of games that are or will be played.
@@ -235,14 +346,9 @@ impl<'a> Training<'a> {
         &self.bound
     }
 
-    /// The encoder, fitted on the training rows.
-    pub fn encoder(&self) -> &Encoder {
-        &self.encoder
-    }
-
-    /// The family of models.
-    pub fn model(&self) -> &AnyModel {
-        &self.model
+    /// How rows become scores, in each of the folds; those whose views are equal share one.
+    pub fn views(&self) -> &[View] {
+        &self.views
     }
 
     /// What tells this training from any other: a hash of its settings and data.
@@ -280,30 +386,17 @@ fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
     Ok(weights.map(quantised))
 }
 
-/// A problem bound to the data, and an encoder fitted on the training rows.
-struct Fitted {
-    binding: Binding,
-    encoder: Encoder,
-    notices: Vec<Notice>,
-}
-
-/// Binds the problem to the data, and fits the encoder on the training rows.
-fn fit(plan: &Plan, train: Weighted<'_>, val: Option<Weighted<'_>>) -> Result<Fitted> {
-    let others: Vec<Weighted<'_>> = val.into_iter().collect();
-    let binding = plan.problem.compile(train, &others)?;
-    let bound = &binding.bound;
-    let mut notices: Vec<Notice> = binding.notices.iter().cloned().map(Notice::Problem).collect();
-    notices.extend(label_notices(bound, train.table)?);
+/// How columns become features: as the settings say, without the columns of label, weight and unit.
+fn encoder_of(plan: &Plan, bound: &Bound) -> EncoderSpec {
     let mut encoder = plan.spec.encoder.clone();
-    for column in bound.label().columns().into_iter().chain(plan.spec.weight.as_deref()) {
+    let others = [plan.spec.weight.as_deref(), plan.spec.unit.as_deref()];
+    for column in bound.label().columns().into_iter().chain(others.into_iter().flatten()) {
         // A model that sees the label learns nothing else.
         if !encoder.ignore.iter().any(|ignored| ignored == column) {
             encoder.ignore.push(column.to_owned());
         }
     }
-    let (encoder, found) = Encoder::fit(&encoder, train.table)?;
-    notices.extend(found.into_iter().map(Notice::Features));
-    Ok(Fitted { binding, encoder, notices })
+    encoder
 }
 
 /// What the label leaves open.

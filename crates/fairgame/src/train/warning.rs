@@ -6,22 +6,32 @@ use std::fmt;
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use serde::Serialize;
 
-use crate::algorithm::Algorithm;
-use crate::classifier::{Dataset, Explained, Iterates};
+use super::mixture::Chosen;
+use super::promise::NoPromise;
+use super::{Enforcement, Standing, Training};
+use crate::classifier::{Explained, Selection};
 use crate::evaluate::{Evaluation, Interval, ROUNDING, rows_needed};
-use crate::rate::{Bound, Losses, Side, Tally};
+use crate::game::Moment;
+use crate::rate::{Bound, Losses, Tally};
 
 /// A reason not to trust a classifier as it is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "warning")]
 #[non_exhaustive]
 pub enum Warning {
-    /// A constraint is violated on the very rows it was enforced on.
+    /// A constraint is violated: its loss on the rows it was enforced on, with the optimism of the selection, is above 0.
     Violated {
         /// Which.
         constraint: String,
         /// By how much.
         by: f64,
+    },
+    /// A confidence was asked for, and constraints are not promised with it.
+    NotPromised {
+        /// Which.
+        constraints: Vec<String>,
+        /// Why not.
+        because: String,
     },
     /// The constraint player hardly moved, though constraints are violated or it holds to some.
     Unmoved {
@@ -32,6 +42,13 @@ pub enum Warning {
     Constant {
         /// The share of the rows that it decides positive.
         positive_rate: f64,
+    },
+    /// The classifier's error is no less than that of deciding all rows as most are labelled.
+    NoBetter {
+        /// Its error.
+        error: f64,
+        /// The other.
+        majority: f64,
     },
     /// Constraints that can be met together only where each holds with equality, as groups that are everyone
     /// together cannot all be above everyone's rate: any noise violates one.
@@ -75,8 +92,18 @@ impl fmt::Display for Warning {
         match self {
             Warning::Violated { constraint, by } => write!(
                 f,
-                "`{constraint}` is still violated where it was enforced, by {by:.4}: try more turns, \
+                "`{constraint}` is violated by {by:.4} where it was enforced, optimism included: try more turns, \
                  a larger step of the constraint player, another model, or a looser bound"
+            ),
+            Warning::NotPromised { constraints, because } => {
+                let named: Vec<String> =
+                    constraints.iter().map(|name| format!("`{name}`")).collect();
+                write!(f, "not promised: {}; {because}", named.join(", "))
+            }
+            Warning::NoBetter { error, majority } => write!(
+                f,
+                "the classifier's error is {error:.4}, and deciding every row alike has {majority:.4}: it has learnt \
+                 nothing that lowers the error"
             ),
             Warning::Unmoved { moved } => write!(
                 f,
@@ -211,51 +238,82 @@ fn only_equality(losses: &Losses) -> Vec<usize> {
     if found.len() < 2 { Vec::new() } else { found }
 }
 
-/// What is to be warned of in a mixture of kept models.
-pub(super) fn warnings(
-    bound: &Bound,
-    algorithm: Algorithm,
-    iterates: &Iterates,
-    weights: &[(usize, f64)],
-    losses: &Losses,
-) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    if !matches!(algorithm, Algorithm::Unconstrained(_)) {
-        let mixed = iterates.mixed(weights, Dataset::Val, Side::Exact);
-        for (constraint, &by) in bound.constraints().iter().zip(&mixed.constraints) {
-            if by > ROUNDING {
-                warnings.push(Warning::Violated { constraint: constraint.name().to_owned(), by });
-            }
-        }
-        // One game stands for all: between two of them, multipliers begin anew.
-        let first = || iterates.moments.iter().filter(|one| iterates.models[one.model].game == 0);
-        let ends = first().next().zip(first().next_back());
-        if let Some((first, last)) = ends {
-            let pairs = first.lambda.constraints.iter().zip(&last.lambda.constraints);
-            let moved = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            // Multipliers that stay at 0 are as they should be where nothing is violated.
-            let held = last.lambda.constraints.iter().sum::<f64>() > HARDLY;
-            if moved < HARDLY && (held || !warnings.is_empty()) {
-                warnings.push(Warning::Unmoved { moved });
-            }
-        }
-        let equal = only_equality(losses);
-        if !equal.is_empty() {
-            let name = |at: usize| bound.constraints()[at].name().to_owned();
-            let constraints = equal.into_iter().map(name).collect();
-            warnings.push(Warning::OnlyEquality { constraints });
-        }
-    }
-    let (mut positive, mut total) = (0.0, 0.0);
-    for &(model, weight) in weights {
-        for count in &iterates.models[model].val.tally.counts {
-            positive += weight * count.positive;
-            total += weight * count.weight;
-        }
-    }
-    let positive_rate = positive / total;
+/// The constraints that are violated.
+pub(super) fn violated(enforcement: &[Enforcement]) -> impl Iterator<Item = Warning> {
+    let violated = enforcement.iter().filter(|one| one.standing == Standing::Violated);
+    violated.map(|one| Warning::Violated {
+        constraint: one.constraint.clone(),
+        by: one.value + one.optimism.unwrap_or(0.0).max(0.0),
+    })
+}
+
+/// Whether the constraint player hardly moved, though it should have.
+pub(super) fn unmoved(moments: &[&Moment], violated: bool) -> Option<Warning> {
+    let (first, last) = moments.first().zip(moments.last())?;
+    let pairs = first.lambda.constraints.iter().zip(&last.lambda.constraints);
+    let moved = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    // Multipliers that stay at 0 are as they should be where nothing is violated.
+    let held = last.lambda.constraints.iter().sum::<f64>() > HARDLY;
+    (moved < HARDLY && (held || violated)).then_some(Warning::Unmoved { moved })
+}
+
+/// The constraints that can be met together only with equality, if there are any.
+pub(super) fn only_with_equality(bound: &Bound, losses: &Losses) -> Option<Warning> {
+    let equal = only_equality(losses);
+    let name = |at: usize| bound.constraints()[at].name().to_owned();
+    let constraints: Vec<String> = equal.into_iter().map(name).collect();
+    (!constraints.is_empty()).then_some(Warning::OnlyEquality { constraints })
+}
+
+/// Whether decisions are nearly constant, or no better than that; `base` is the share of rows labelled positive.
+pub(super) fn tells_nothing(enforced: &Evaluation, base: f64, objective: &str) -> Option<Warning> {
+    let (positive_rate, error) = (enforced.positive_rate?, enforced.error?);
     if !(0.005..=0.995).contains(&positive_rate) {
-        warnings.push(Warning::Constant { positive_rate });
+        return Some(Warning::Constant { positive_rate });
     }
-    warnings
+    let majority = base.min(1.0 - base);
+    // Another objective may well cost errors.
+    let worse = objective == "error()" && error >= majority - 1e-3;
+    worse.then_some(Warning::NoBetter { error, majority })
+}
+
+impl Training<'_> {
+    /// Why constraints are not promised, where a confidence was asked for.
+    pub(super) fn not_promised(
+        &self,
+        chosen: &Chosen,
+        enforcement: &[Enforcement],
+    ) -> Option<Warning> {
+        let Selection::Shrink(spec) = self.plan.spec.selection else { return None };
+        spec.margin.confidence()?;
+        let short = enforcement.iter().filter(|one| one.standing != Standing::Promised);
+        let constraints: Vec<String> = short.map(|one| one.constraint.clone()).collect();
+        if constraints.is_empty() {
+            return None;
+        }
+        let optimism = chosen.paid.as_ref().and_then(|paid| paid.optimism.as_ref());
+        let because = match (self.no_promise(), optimism) {
+            (Some(NoPromise::RowsThatTeach), _) => {
+                "the rows that judge have also taught: set rows aside (`aside`), and use cross-fitting or validation rows"
+                    .to_owned()
+            }
+            (Some(NoPromise::NotMeasured), _) | (None, None) => {
+                "the optimism of the selection was not measured (`parts`)".to_owned()
+            }
+            (None, Some(optimism)) => {
+                let most = optimism.yielded.iter().max().copied().unwrap_or(0);
+                let parts = chosen.measured.parts;
+                let reduced = chosen.paid.as_ref().is_some_and(|paid| !paid.shrunk.feasible);
+                match reduced {
+                    true => "the margin for it is infeasible: get more rows, ask for less confidence, or loosen a bound"
+                        .to_owned(),
+                    false => format!(
+                        "the margin for it is infeasible in {most} of {parts} selections that were repeated without a part \
+                         of the rows: it was had by luck"
+                    ),
+                }
+            }
+        };
+        Some(Warning::NotPromised { constraints, because })
+    }
 }

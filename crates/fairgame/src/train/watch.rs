@@ -42,15 +42,15 @@ impl Watch for () {}
 /// # let people = read([Source::stream("people.csv", csv)], &ReadOptions::default())?;
 /// let mut spec = Spec::new("hired == \"yes\"", &["recall() >= 0.9"]);
 /// spec.algorithm = Algorithm::Practical(Practical { turns: 2000, ..Practical::default() });
-/// let mut seen = vec![0; 5];
+/// let mut seen = vec![0; 10];
 /// let mut count = Every::new(1000, |turn: &Turn| {
 ///     seen[turn.game] += 1;
 ///     ControlFlow::Continue(())
 /// });
 /// let data = Data::from(&people);
 /// spec.plan(&data.shape())?.run(data, &mut count)?;
-/// // Five folds, one game each.
-/// assert_eq!(seen, [2; 5]);
+/// // Five folds, each with a game under constraints and one without.
+/// assert_eq!(seen, [2; 10]);
 /// # Ok::<(), fairgame::Error>(())
 /// ```
 pub struct Every<F> {

@@ -1,0 +1,381 @@
+//! The columns of the selection program: a kept turn in all folds at once, times a threshold.
+//!
+//! Selecting models fold by fold would pick the noise of each small fold: m + 1 degrees of freedom in each. A column is
+//! *tied*: the models that all folds kept at the same turn, decided at the same quantile of their own scores. Each row is
+//! judged by the model of the fold that it judges, so the sums of a column are over all rows. A fold that stopped
+//! earlier contributes its last kept model. Repeats are averaged within a column.
+//!
+//! Scores of different folds cannot be compared, since their encoders differ. So threshold k is a quantile level of each
+//! model's scores on the rows that its constraint player played on: half of the levels among those labelled positive,
+//! half among the others, so that both tails are covered however unbalanced the label is.
+
+use std::collections::BTreeSet;
+
+use super::{Played, Training};
+use crate::classifier::{Candidate, Candidates, Columns, Iterate, Iterates, Measured};
+use crate::game::Moment;
+use crate::rate::{LABEL, LossValues, Losses, Multipliers, Side, Sums, Tally};
+use crate::sample::{Levels, Parts, Work};
+use crate::{Error, ErrorKind, Result};
+
+/// At most so many sums are kept; with more columns, constraints and parts, fewer turns are columns.
+const MOST_SUMS: usize = 1 << 24;
+
+/// At most so many sums are kept in a model file: a megabyte.
+const MOST_KEPT: usize = 1 << 18;
+
+/// Models that all folds kept at the same turn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tied {
+    /// Which way of playing.
+    pub(super) variant: usize,
+    /// The kept model of each fold.
+    pub(super) models: Vec<usize>,
+    /// The thresholds of each fold's model: its own, then those at the quantile levels.
+    pub(super) thresholds: Vec<Vec<f32>>,
+    /// The turn at which they were first kept.
+    pub(super) turn: u64,
+}
+
+/// What kept models are like on the rows that judge them, at every threshold.
+pub(super) struct Measurements {
+    /// The models; the columns of one are beside each other, one for each threshold.
+    pub(super) tied: Vec<Tied>,
+    /// At their own thresholds.
+    pub(super) iterates: Iterates,
+    /// How many thresholds each has.
+    pub(super) levels: usize,
+    /// How many parts the rows are cut into.
+    pub(super) parts: usize,
+    /// The weight decided positive: column by column, part by part, event by event.
+    positive: Vec<f64>,
+    /// The losses over all rows, and over all but each part.
+    losses: Losses,
+    without: Vec<Losses>,
+}
+
+impl Training<'_> {
+    /// Measures what the games kept.
+    pub(super) fn measure(
+        &self,
+        played: &[Played],
+        (thresholds, parts): (usize, usize),
+    ) -> Result<Measurements> {
+        let enforced = self.enforced();
+        let losses = enforced.compiled.losses();
+        let of = enforced.deck().parts(parts, &self.folds, self.plan.spec.seed);
+        let cut = Parts { of: &of, count: parts.max(1) };
+        let levels = 1 + thresholds;
+        let most = MOST_SUMS / (levels * cut.count * losses.events().max(1));
+        let (mut tied, moments) = self.tie(played, (most / self.variants.len()).max(1));
+        let size = cut.count * losses.events();
+        let mut positive = vec![0.0; tied.len() * levels * size];
+        let mut tallies = vec![Tally::new(losses.cells()); tied.len()];
+        let repeats = self.folds.iter().map(|fold| fold.repeat + 1).max().unwrap_or(1);
+        let share = 1.0 / repeats as f64;
+        for (game, played) in played.iter().enumerate() {
+            let (fold, variant) = (game % self.folds.len(), game / self.folds.len());
+            let mut kept: Vec<usize> = tied
+                .iter()
+                .filter(|one| one.variant == variant)
+                .map(|one| one.models[fold])
+                .collect();
+            kept.sort_unstable();
+            kept.dedup();
+            let judging = self.judging(fold);
+            let measure = |&model: &usize| -> Result<(Vec<f32>, Levels)> {
+                let (model, mut work) = (&played.kept.models[model], Work::default());
+                let mut at = vec![0.0];
+                if thresholds > 0 {
+                    let levels = quantile_levels(thresholds);
+                    let levels = [levels[0].as_slice(), levels[1].as_slice()];
+                    let labelled = self.labelled();
+                    at.extend(
+                        self.aside(game, false).quantiles(model, &labelled, levels, &mut work)?,
+                    );
+                }
+                let found = judging.levels(model, &at, cut, &mut work)?;
+                Ok((at, found))
+            };
+            let measured = self.plan.threads.each(&kept, measure);
+            let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;
+            let own = tied.iter_mut().enumerate().filter(|(_, one)| one.variant == variant);
+            for (at, one) in own {
+                let Ok(place) = kept.binary_search(&one.models[fold]) else { continue };
+                let (thresholds, found) = &measured[place];
+                one.thresholds.push(thresholds.clone());
+                let sums = &mut positive[at * levels * size..][..levels * size];
+                sums.iter_mut().zip(&found.positive).for_each(|(sum, more)| *sum += share * more);
+                let mut tally = found.tally.clone();
+                tally.scale(share);
+                tallies[at] += &tally;
+            }
+        }
+        let measured = |tally: Tally| {
+            let (exact, proxy) = (losses.exact(&tally), losses.proxy(&tally));
+            Measured { tally, exact, proxy }
+        };
+        let mut models: Vec<Iterate> = Vec::with_capacity(tied.len());
+        for tally in tallies {
+            let val = measured(tally);
+            models.push(Iterate { train: val.clone(), val });
+        }
+        if self.folds.len() == 1 && self.val.is_some() {
+            // The paper's selection minimises the objective on the rows that teach.
+            let measure = |one: &Tied| {
+                let game = one.variant;
+                let sample = self.teaching(game);
+                Measured::of(
+                    &sample,
+                    &played[game].kept.models[one.models[0]],
+                    &mut Work::default(),
+                )
+            };
+            let found = self.plan.threads.each(&tied, measure);
+            for (iterate, train) in models.iter_mut().zip(found) {
+                iterate.train = train?;
+            }
+        }
+        let without = match parts {
+            0 => Vec::new(),
+            parts => {
+                (0..parts).map(|part| self.losses_without(part, &of)).collect::<Result<_>>()?
+            }
+        };
+        Ok(Measurements {
+            tied,
+            iterates: Iterates { models, moments },
+            levels,
+            parts,
+            positive,
+            losses: losses.clone(),
+            without,
+        })
+    }
+
+    /// Whether some variant's games have all kept a model; a training that was stopped may not have begun others.
+    pub(super) fn has_models(&self, played: &[Played]) -> bool {
+        played.len() == self.games() && played.chunks(self.folds.len()).any(all_kept)
+    }
+
+    /// Which cells are labelled positive.
+    fn labelled(&self) -> Vec<bool> {
+        let mut labelled = vec![false; self.partition.cells()];
+        self.partition.met()[LABEL].iter().for_each(|cell| labelled[cell as usize] = true);
+        labelled
+    }
+
+    /// The losses over all judging rows but those of a part.
+    fn losses_without(&self, part: usize, of: &[u16]) -> Result<Losses> {
+        let (enforced, cells) = (self.enforced(), self.partition.cells());
+        let (mut weights, mut rows) = (vec![0.0; cells], vec![0; cells]);
+        for (row, &cell) in enforced.compiled.cells().iter().enumerate() {
+            if usize::from(of[row]) != part {
+                weights[cell as usize] +=
+                    enforced.weights.as_ref().map_or(1.0, |weights| f64::from(weights[row]));
+                rows[cell as usize] += 1;
+            }
+        }
+        let (losses, _) = Losses::new(&self.bound, &self.partition, &weights, &rows)?;
+        // Where a region has no other rows, denominators are those of all rows.
+        let all = enforced.compiled.losses();
+        Ok(if losses.same_events(all) { losses } else { all.clone() })
+    }
+
+    /// Ties what the folds kept, variant by variant, and says at which turns; at most so many models of each variant.
+    fn tie(&self, played: &[Played], most: usize) -> (Vec<Tied>, Vec<Moment>) {
+        let folds = self.folds.len();
+        let (mut tied, mut moments) = (Vec::new(), Vec::new());
+        for variant in 0..self.variants.len() {
+            let games = &played[variant * folds..][..folds];
+            if !all_kept(games) {
+                continue;
+            }
+            let last = games.iter().map(|game| game.kept.moments.len()).max().unwrap_or(0);
+            let first = tied.len();
+            for k in 0..last {
+                // Evenly spaced, the last among them.
+                if last > most && (k + 1) * most / last == k * most / last {
+                    continue;
+                }
+                let at = |game: &&Played| -> Moment {
+                    let all = &game.kept.moments;
+                    all[k.min(all.len() - 1)].clone()
+                };
+                let now: Vec<Moment> = games.iter().by_ref().map(|game| at(&game)).collect();
+                let models: Vec<usize> = now.iter().map(|moment| moment.model).collect();
+                let turn = now.iter().map(|moment| moment.turn).max().unwrap_or(0);
+                let own = &tied[first..];
+                let known = own.iter().rposition(|one: &Tied| one.models == models);
+                let model = known.map_or(tied.len(), |at| first + at);
+                if model == tied.len() {
+                    tied.push(Tied { variant, models, thresholds: Vec::new(), turn });
+                }
+                let lambda = mean(now.iter().map(|moment| &moment.lambda));
+                moments.push(Moment { turn, model, lambda });
+            }
+        }
+        (tied, moments)
+    }
+}
+
+/// Whether each game has kept a model.
+fn all_kept(games: &[Played]) -> bool {
+    games.iter().all(|game| !game.kept.moments.is_empty())
+}
+
+/// The mean of what constraint players played.
+pub(super) fn mean<'a>(all: impl ExactSizeIterator<Item = &'a Multipliers>) -> Multipliers {
+    let share = 1.0 / all.len().max(1) as f64;
+    let mut sum = Multipliers { objective: 0.0, constraints: Vec::new() };
+    for one in all {
+        sum.objective += share * one.objective;
+        sum.constraints.resize(one.constraints.len(), 0.0);
+        let sums = sum.constraints.iter_mut().zip(&one.constraints);
+        sums.for_each(|(sum, lambda)| *sum += share * lambda);
+    }
+    sum
+}
+
+/// Quantile levels, denser towards both ends: for rows labelled positive, and for the others.
+fn quantile_levels(count: usize) -> [Vec<f64>; 2] {
+    /// The logarithm of the odds of the first and last level: 1 % and 99 %.
+    const ENDS: f64 = 4.6;
+    let side = |count: usize| -> Vec<f64> {
+        let level = |k: usize| {
+            let place = (k as f64 + 0.5) / count as f64 * 2.0 - 1.0;
+            1.0 / (1.0 + (-ENDS * place).exp())
+        };
+        (0..count).map(level).collect()
+    };
+    [side(count.div_ceil(2)), side(count / 2)]
+}
+
+impl Measurements {
+    /// How many columns there are.
+    pub(super) fn columns(&self) -> usize {
+        self.tied.len() * self.levels
+    }
+
+    /// The weight decided positive in each event, by a column, in a part.
+    fn of_part(&self, column: usize, part: usize) -> &[f64] {
+        let (count, events) = (self.parts.max(1), self.losses.events());
+        &self.positive[(column * count + part) * events..][..events]
+    }
+
+    /// Adds what a column decides positive in each event, in all parts but one.
+    fn add(&self, column: usize, weight: f64, but: Option<usize>, sums: &mut [f64]) {
+        for part in (0..self.parts.max(1)).filter(|part| Some(*part) != but) {
+            let own = self.of_part(column, part).iter();
+            sums.iter_mut().zip(own).for_each(|(sum, more)| *sum += weight * more);
+        }
+    }
+
+    /// The losses of a mixture of columns over all rows, or all but a part.
+    pub(super) fn mixed(&self, weights: &[(usize, f64)], but: Option<usize>) -> LossValues {
+        let mut sums = vec![0.0; self.losses.events()];
+        weights.iter().for_each(|&(column, weight)| self.add(column, weight, but, &mut sums));
+        self.values(&sums, but)
+    }
+
+    fn losses(&self, but: Option<usize>) -> &Losses {
+        but.and_then(|part| self.without.get(part)).unwrap_or(&self.losses)
+    }
+
+    fn values(&self, sums: &[f64], but: Option<usize>) -> LossValues {
+        let (mut spare, mut values) = (Sums::default(), LossValues::default());
+        self.losses(but).of_positive(sums, &mut spare, &mut values);
+        values
+    }
+
+    /// What several mixtures, each chosen without a part, come to on the parts they were chosen without.
+    pub(super) fn on_parts(&self, mixtures: &[Vec<(usize, f64)>]) -> LossValues {
+        let mut sums = vec![0.0; self.losses.events()];
+        for (part, weights) in mixtures.iter().enumerate() {
+            for &(column, weight) in weights {
+                let own = self.of_part(column, part).iter();
+                sums.iter_mut().zip(own).for_each(|(sum, more)| *sum += weight * more);
+            }
+        }
+        self.values(&sums, None)
+    }
+
+    /// The columns as a program has them, over all rows or all but a part; `objective` gives the objective of those whose
+    /// objective is measured otherwise.
+    pub(super) fn program(
+        &self,
+        but: Option<usize>,
+        objective: impl Fn(usize) -> Option<f64>,
+    ) -> Result<Columns> {
+        let losses = self.losses(but);
+        let mut columns = Columns::new(losses.constraints());
+        let (mut sums, mut spare) = (vec![0.0; losses.events()], Sums::default());
+        let mut values = LossValues::default();
+        for column in 0..self.columns() {
+            sums.fill(0.0);
+            self.add(column, 1.0, but, &mut sums);
+            losses.of_positive(&sums, &mut spare, &mut values);
+            if but.is_some() {
+                // A group without rows beside those of the part: nothing is asked of it.
+                let empty = values.constraints.iter_mut().filter(|loss| loss.is_nan());
+                empty.for_each(|loss| *loss = -1.0);
+            }
+            columns.push(objective(column).unwrap_or(values.objective), &values.constraints);
+        }
+        Ok(columns)
+    }
+
+    /// The objective of a column where it is not that of the judging rows' decisions.
+    pub(super) fn objective_of(
+        &self,
+        column: usize,
+        spec: &crate::classifier::ShrinkSpec,
+    ) -> Option<f64> {
+        use crate::classifier::Dataset;
+        let own = column.is_multiple_of(self.levels);
+        if (spec.on, spec.objective) == (Dataset::Val, Side::Exact) || !own {
+            return None;
+        }
+        let iterate = &self.iterates.models[column / self.levels];
+        Some(iterate.on(spec.on).losses(spec.objective).objective)
+    }
+
+    /// What to keep of the columns in a model file: those that some program chose, and others evenly spaced.
+    pub(super) fn candidates(&self, chosen: &BTreeSet<usize>) -> Candidates {
+        let (parts, count) = (self.parts.max(1), self.losses.constraints() + 1);
+        let most = (MOST_KEPT / (parts * count)).min(512).max(chosen.len().min(64));
+        let mut kept: BTreeSet<usize> = chosen.iter().copied().take(most).collect();
+        let step = self.columns().div_ceil(most).max(1);
+        // No multiple of the number of thresholds, so that all of them come up.
+        let step = if step.is_multiple_of(self.levels) { step + 1 } else { step };
+        kept.extend((0..self.columns()).step_by(step).take(most - kept.len().min(most)));
+        let zeros = self.values(&vec![0.0; self.losses.events()], None);
+        let all = |values: &LossValues| -> Vec<f64> {
+            std::iter::once(values.objective).chain(values.constraints.iter().copied()).collect()
+        };
+        let constants = all(&zeros);
+        let mut sums = Vec::with_capacity(kept.len() * parts * count);
+        for &column in &kept {
+            for part in 0..parts {
+                let values = all(&self.values(self.of_part(column, part), None));
+                sums.extend(
+                    values.iter().zip(&constants).map(|(value, zero)| (value - zero) as f32),
+                );
+            }
+        }
+        let columns = kept.iter().map(|&column| Candidate {
+            turn: self.tied[column / self.levels].turn,
+            level: column % self.levels,
+        });
+        Candidates { columns: columns.collect(), parts, constants, sums }
+    }
+
+    /// Refuses what no program can be made of.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.tied.is_empty() {
+            true => Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
+                .help("play at least one turn")),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Which rows teach, which are set aside, and which judge.
+//!
+//! With cross-fitting the rows are cut into K folds. Each fold judges models that were taught by the others:
+//!
+//! ```text
+//! all rows = judge (one fold) ∪ aside ∪ teach
+//! ```
+//!
+//! The model player learns on `teach`. The constraint player plays, and early stopping looks, on `aside`. The encoder is
+//! fitted on both. So nothing that judges has taught. Parts cut the judging rows once more, to measure by how much
+//! a choice that was made without a part is worse on that part.
+//!
+//! Cuts are stratified by cell. Rows of one unit, such as a person, are never apart.
+
+use super::Datasets;
+use crate::random::mix;
+use crate::{Error, ErrorKind, Result};
+
+/// The rows of one fold's games, by their places among the stored rows; `None` is all of them.
+#[derive(Debug, Clone)]
+pub(super) struct Fold {
+    /// The model player learns on these, of the training rows.
+    pub(super) teach: Option<Vec<u32>>,
+    /// The constraint player plays on these, of the training rows; without them, on those that judge.
+    pub(super) aside: Option<Vec<u32>>,
+    /// The models are judged on these, of the rows that constraints are enforced on.
+    pub(super) judge: Option<Vec<u32>>,
+    /// The view that the fold's games have of the rows.
+    pub(super) view: usize,
+    /// Of which repeat it is.
+    pub(super) repeat: usize,
+}
+
+/// Rows as cuts see them.
+#[derive(Clone, Copy)]
+pub(super) struct Deck<'a> {
+    /// The cell of each row.
+    pub(super) cells: &'a [u32],
+    /// The unit of each row, where rows may be of the same.
+    pub(super) units: Option<&'a [u32]>,
+}
+
+impl Deck<'_> {
+    /// Deals rows out: those of a cell one after the other, in an order drawn by `key`. `hand` says whose turn it is at
+    /// each place. Gives the hand of each row.
+    fn deal(&self, rows: &[u32], key: u64, hand: impl Fn(usize) -> usize) -> Vec<(u32, usize)> {
+        let cell = |row: u32| self.cells[row as usize];
+        let Some(units) = self.units else {
+            let mut order = rows.to_vec();
+            order.sort_by_key(|&row| (cell(row), mix(key ^ u64::from(row)), row));
+            return order.into_iter().enumerate().map(|(place, row)| (row, hand(place))).collect();
+        };
+        let unit = |row: u32| units[row as usize];
+        let mut order: Vec<(u32, u32)> = rows.iter().map(|&row| (unit(row), row)).collect();
+        order.sort_unstable();
+        // A unit counts as of the cell of its first row.
+        let mut dealt: Vec<&[(u32, u32)]> = order.chunk_by(|a, b| a.0 == b.0).collect();
+        dealt.sort_by_key(|rows| {
+            let (unit, first) = rows[0];
+            (cell(first), mix(key ^ u64::from(unit)), unit)
+        });
+        let hands = dealt.into_iter().enumerate();
+        hands
+            .flat_map(|(place, rows)| rows.iter().map(move |row| (row.1, place)))
+            .map(|(row, place)| (row, hand(place)))
+            .collect()
+    }
+
+    /// Sets a share of some rows aside: those that are left, and those set aside, ascending.
+    fn set_aside(&self, rows: &[u32], share: f64, key: u64) -> (Vec<u32>, Vec<u32>) {
+        let before = |place: usize| (place as f64 * share).floor();
+        let hand = |place: usize| usize::from(before(place + 1) > before(place));
+        let mut hands = [Vec::new(), Vec::new()];
+        self.deal(rows, key, hand).into_iter().for_each(|(row, hand)| hands[hand].push(row));
+        hands.iter_mut().for_each(|rows| rows.sort_unstable());
+        let [left, aside] = hands;
+        (left, aside)
+    }
+
+    fn rows(&self) -> Vec<u32> {
+        (0..self.cells.len() as u32).collect()
+    }
+
+    /// How many things there are to deal out: units, or rows.
+    fn count(&self) -> usize {
+        let Some(units) = self.units else { return self.cells.len() };
+        let mut units = units.to_vec();
+        units.sort_unstable();
+        units.dedup();
+        units.len()
+    }
+
+    /// The part of each row, of so many.
+    pub(super) fn parts(&self, count: usize, folds: &[Fold], seed: u64) -> Vec<u16> {
+        let mut of = vec![0; self.cells.len()];
+        let key = mix(seed ^ 0x7061_7274);
+        // Fold by fold, going on where the last one ended: parts are as even within folds as over all rows.
+        let mut dealt = 0;
+        let first = folds.iter().filter(|fold| fold.repeat == 0);
+        for fold in first {
+            let rows = fold.judge.clone().unwrap_or_else(|| self.rows());
+            let hands = self.deal(&rows, key, |place| place + dealt);
+            dealt = hands.iter().map(|(_, place)| place + 1).max().unwrap_or(dealt);
+            hands.into_iter().for_each(|(row, at)| of[row as usize] = (at % count.max(1)) as u16);
+        }
+        of
+    }
+}
+
+/// The folds of a training: one without cross-fitting.
+pub(super) fn cut(datasets: Datasets, aside: f64, deck: Deck<'_>, seed: u64) -> Result<Vec<Fold>> {
+    let split = |rows: &[u32], key: u64| match aside > 0.0 {
+        true => {
+            let (teach, aside) = deck.set_aside(rows, aside, key);
+            (Some(teach), Some(aside).filter(|rows| !rows.is_empty()))
+        }
+        false => (Some(rows.to_vec()), None),
+    };
+    let Datasets::Cross { folds, repeats } = datasets else {
+        let (teach, set) = match aside > 0.0 {
+            true => split(&deck.rows(), mix(seed ^ 0x6173_6964)),
+            false => (None, None),
+        };
+        return Ok(vec![Fold { teach, aside: set, judge: None, view: 0, repeat: 0 }]);
+    };
+    let things = deck.count();
+    if things < 2 * folds {
+        let what = if deck.units.is_some() { "units" } else { "rows" };
+        let message = format!("{things} {what} cannot be cut into {folds} folds");
+        return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
+    }
+    let mut all = Vec::with_capacity(folds * repeats);
+    for repeat in 0..repeats {
+        let key = mix(seed ^ mix(0x666f_6c64 + repeat as u64));
+        let mut of_row = vec![0; deck.cells.len()];
+        let dealt = deck.deal(&deck.rows(), key, |place| place % folds);
+        dealt.into_iter().for_each(|(row, fold)| of_row[row as usize] = fold);
+        for fold in 0..folds {
+            let (judge, rest): (Vec<u32>, Vec<u32>) =
+                deck.rows().into_iter().partition(|&row| of_row[row as usize] == fold);
+            let (teach, aside) = split(&rest, mix(key ^ mix(0x6173_6964 + fold as u64)));
+            all.push(Fold { teach, aside, judge: Some(judge), view: 0, repeat });
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every row judges once in each repeat and teaches nothing that judges it; units are never apart.
+    #[test]
+    fn nothing_that_judges_teaches() {
+        let cells: Vec<u32> = (0..997).map(|row| mix(row) as u32 % 5).collect();
+        let units: Vec<u32> = (0..997).map(|row| mix(row + 7) as u32 % 300).collect();
+        for units in [None, Some(units.as_slice())] {
+            let deck = Deck { cells: &cells, units };
+            let cross = Datasets::Cross { folds: 4, repeats: 2 };
+            let folds = cut(cross, 0.25, deck, 3).unwrap();
+            assert_eq!(folds.len(), 8);
+            let unit = |row: &u32| units.map_or(*row, |units| units[*row as usize]);
+            for repeat in 0..2 {
+                let own = || folds.iter().filter(|fold| fold.repeat == repeat);
+                let mut judged: Vec<u32> =
+                    own().flat_map(|fold| fold.judge.clone().unwrap()).collect();
+                judged.sort_unstable();
+                assert_eq!(judged, deck.rows());
+                for fold in own() {
+                    let [teach, aside, judge] =
+                        [&fold.teach, &fold.aside, &fold.judge].map(|rows| rows.clone().unwrap());
+                    assert_eq!(teach.len() + aside.len() + judge.len(), cells.len());
+                    let apart = |a: &[u32], b: &[u32]| {
+                        let b: std::collections::HashSet<u32> = b.iter().map(unit).collect();
+                        a.iter().all(|row| !b.contains(&unit(row)))
+                    };
+                    assert!(
+                        apart(&teach, &judge) && apart(&aside, &judge) && apart(&teach, &aside)
+                    );
+                    let share = aside.len() as f64 / (aside.len() + teach.len()) as f64;
+                    assert!((share - 0.25).abs() < 0.04, "{share}");
+                }
+            }
+            let parts = deck.parts(10, &folds, 3);
+            for fold in folds.iter().filter(|fold| fold.repeat == 0) {
+                let mut counts = [0; 10];
+                let judge = fold.judge.as_ref().unwrap();
+                judge.iter().for_each(|&row| counts[usize::from(parts[row as usize])] += 1);
+                let even = judge.len() as f64 / 10.0;
+                let least = if units.is_some() { 0.5 } else { 0.9 };
+                assert!(
+                    counts.iter().all(|count| f64::from(*count) > least * even - 1.0),
+                    "{counts:?}"
+                );
+            }
+        }
+    }
+}

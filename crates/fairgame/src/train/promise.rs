@@ -1,0 +1,136 @@
+//! What a training says of each constraint: whether it was enforced, and whether it is promised on new rows.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Training;
+use super::mixture::{Chosen, Optimism};
+use crate::classifier::{Margin, Selection};
+use crate::evaluate::{Estimate, Evaluation, Interval, ROUNDING};
+
+/// How a constraint stands after training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Enforced, and with the margin for the confidence that was asked for: it holds in the population as often as that.
+    Promised,
+    /// Its value on the judging rows, and the optimism of the selection, are together at most 0.
+    Enforced,
+    /// Neither.
+    Violated,
+}
+
+impl Standing {
+    /// One word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standing::Promised => "promised",
+            Standing::Enforced => "enforced",
+            Standing::Violated => "violated",
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a training says of a constraint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Enforcement {
+    /// The constraint, as written.
+    pub constraint: String,
+    /// Its loss on the rows that it was enforced on; with cross-fitting, out of fold.
+    pub value: f64,
+    /// By how much its loss is larger on rows that had no part in the selection, as it was measured; `None` where it was
+    /// not.
+    pub optimism: Option<f64>,
+    /// The margin that was asked for, beyond the optimism.
+    pub asked: f64,
+    /// The margin that was had: less than 0 where not even the optimism could be paid.
+    pub margin: f64,
+    /// Its loss on new rows: with the optimism, and the interval that the judging rows give.
+    pub estimate: Option<Estimate>,
+    /// How it stands.
+    pub standing: Standing,
+}
+
+/// Why nothing is promised where a confidence was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoPromise {
+    /// Rows that judge have taught.
+    RowsThatTeach,
+    /// The optimism of the selection was not measured.
+    NotMeasured,
+}
+
+impl Training<'_> {
+    /// Why no promise can be made, whatever the margin.
+    pub(super) fn no_promise(&self) -> Option<NoPromise> {
+        match self.plan.spec.selection {
+            Selection::Shrink(spec) if spec.parts > 0 => {
+                (!self.judges_apart()).then_some(NoPromise::RowsThatTeach)
+            }
+            _ => Some(NoPromise::NotMeasured),
+        }
+    }
+
+    /// What is said of each constraint, given the judging rows' own evaluation.
+    pub(super) fn enforcement(&self, chosen: &Chosen, enforced: &Evaluation) -> Vec<Enforcement> {
+        let values = chosen.measured.mixed(&chosen.weights, None).constraints;
+        let paid = chosen.paid.as_ref();
+        let optimism = paid.and_then(|paid| paid.optimism.as_ref());
+        let corrections = optimism.map(Optimism::paid);
+        let sure = self.sure(&chosen.chances);
+        let of = |(at, value): (usize, f64)| {
+            let correction = corrections.as_ref().map_or(0.0, |all| all[at]);
+            let (asked, margin) = paid.map_or((0.0, 0.0), |paid| (paid.asked[at], paid.had[at]));
+            let found = enforced.constraints[at].measurement.estimate();
+            let estimate = found.map(|found| Estimate {
+                value: found.value + correction,
+                interval: Interval {
+                    low: found.interval.low + correction,
+                    high: found.interval.high + correction,
+                },
+            });
+            let yielded = optimism.map_or(0, |optimism| optimism.yielded[at]);
+            let promised = sure.as_ref().is_some_and(|sure| {
+                let room = -(value + correction);
+                margin >= asked - 1e-6
+                    && room >= sure[at] * (1.0 - NEARLY) - ROUNDING
+                    && 10 * yielded <= chosen.measured.parts
+            });
+            Enforcement {
+                constraint: self.bound.constraints()[at].name().to_owned(),
+                value,
+                optimism: optimism.map(|optimism| optimism.losses.constraints[at]),
+                asked,
+                margin,
+                estimate,
+                standing: match value + correction <= ROUNDING {
+                    true if promised => Standing::Promised,
+                    true => Standing::Enforced,
+                    false => Standing::Violated,
+                },
+            }
+        };
+        values.into_iter().enumerate().map(of).collect()
+    }
+
+    /// The margins that a promise needs at the confidence that was asked for, if one can be made.
+    fn sure(&self, chances: &[f64]) -> Option<Vec<f64>> {
+        let Selection::Shrink(spec) = self.plan.spec.selection else { return None };
+        if self.no_promise().is_some() {
+            return None;
+        }
+        let level = spec.margin.confidence()?;
+        Some(self.margins(Margin::Confidence(level), chances))
+    }
+}
+
+/// The last round of margins may leave this share of one.
+const NEARLY: f64 = 0.02;
