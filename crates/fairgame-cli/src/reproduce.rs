@@ -1,9 +1,11 @@
 //! `fairgame reproduce`: the paper's experiments again, its numbers and ours side by side.
 
-use std::path::PathBuf;
+mod promise;
+
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use comfy_table::CellAlignment;
 use fairgame::{Error, ErrorKind, Result};
 use fairgame_paper::{BeyondPlan, Experiment, Grounds, Mean, Plan, Progress, Results};
@@ -19,12 +21,17 @@ Examples:
   fairgame reproduce adult compas --runs 100 --out paper
   fairgame reproduce all --runs 100 --out paper      # finishes what was interrupted
   fairgame reproduce beyond --runs 50 --seed 7001 --out paper
+  fairgame reproduce promise --out promise
 
 Finished runs are kept in the folder and not run again. The paper has 100 runs of its four datasets, and 10
 of the simulated data: of these, a tenth of --runs is run.";
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Reproduce {
+    #[command(subcommand)]
+    test: Option<Test>,
+
     /// simulated, communities, entities, adult, compas, or all [default: all]; or beyond: the recommended recipe
     /// beside the paper's
     #[arg(value_name = "EXPERIMENT")]
@@ -35,7 +42,7 @@ pub(crate) struct Reproduce {
     runs: u64,
 
     /// Where pages, figures and finished runs are written
-    #[arg(long, value_name = "DIR", default_value = "fairgame-paper")]
+    #[arg(long, short, value_name = "DIR", default_value = "fairgame-paper")]
     out: PathBuf,
 
     /// The seed of the first run; those of the others follow
@@ -59,7 +66,18 @@ pub(crate) struct Reproduce {
     quiet: bool,
 }
 
+/// What is tested that the paper does not have.
+#[derive(Subcommand)]
+enum Test {
+    /// How often do constraints that training promised fail in the population?
+    #[command(after_help = promise::EXAMPLES)]
+    Promise(promise::Promise),
+}
+
 pub(crate) fn run(arguments: &Reproduce) -> Result<Verdict> {
+    if let Some(Test::Promise(arguments)) = &arguments.test {
+        return promise::run(arguments);
+    }
     if arguments.experiments.iter().any(|name| name == "beyond") {
         return beyond(arguments);
     }
@@ -75,7 +93,7 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<Verdict> {
         5 => vec!["all"],
         _ => plan.experiments.iter().map(|one| one.name()).collect(),
     };
-    let mut watch = Watch::new(arguments);
+    let mut watch = Watch::new(&arguments.out, arguments.quiet || arguments.json);
     let done = plan.carry_out(|progress| watch.tell(progress))?;
     let results = Results::of(&plan, &done.runs)?;
     let facts = [arguments.command(&names.join(" ")), watch.time(plan.threads, done.seconds)];
@@ -100,7 +118,7 @@ fn beyond(arguments: &Reproduce) -> Result<Verdict> {
         folder: arguments.out.clone(),
         threads: arguments.threads(),
     };
-    let mut watch = Watch::new(arguments);
+    let mut watch = Watch::new(&arguments.out, arguments.quiet || arguments.json);
     let found = plan.carry_out(|progress| watch.tell(progress))?;
     let facts = [arguments.command("beyond"), watch.time(plan.threads, found.seconds)];
     found.write(&plan.folder, &facts)?;
@@ -150,12 +168,13 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(arguments: &Reproduce) -> Self {
-        let out = arguments.out.display();
+    /// Finished runs are kept in `out`; the bar may be hidden.
+    fn new(out: &Path, hidden: bool) -> Self {
         progress::part_with(format!(
-            "stopped; finished runs are kept in {out}: the same command goes on"
+            "stopped; finished runs are kept in {}: the same command goes on",
+            out.display()
         ));
-        let bar = bar(arguments.quiet || arguments.json);
+        let bar = bar(hidden);
         Watch { bar, start: Instant::now(), found: 0.0 }
     }
 
@@ -216,8 +235,8 @@ impl Reproduce {
     }
 }
 
-fn bar(quiet: bool) -> ProgressBar {
-    let bar = match quiet {
+fn bar(hidden: bool) -> ProgressBar {
+    let bar = match hidden {
         true => ProgressBar::hidden(),
         false => ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr()),
     };

@@ -108,6 +108,14 @@ fn json_is_as_documented() {
             "reproduce beyond",
             vec!["reproduce", "beyond", "--runs", "1", "--turns", "2", "--out", "paper", "--json"],
         ),
+        (
+            "reproduce promise",
+            [
+                &["reproduce", "promise", "--problem", "known", "--draws", "2"][..],
+                &["--turns", "20", "--out", "promise", "--json"],
+            ]
+            .concat(),
+        ),
         ("data list", vec!["data", "list", "--json"]),
         ("data describe", vec!["data", "describe", "people.csv", "--json"]),
         ("data export", vec!["data", "export", "compas", "exported", "--json"]),

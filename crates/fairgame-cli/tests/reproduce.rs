@@ -127,6 +127,76 @@ fn beyond_in_small() {
     }
 }
 
+/// The promise suite, in small: each problem asked for with each model, kept, and the same on any threads.
+#[test]
+fn promise_in_small() {
+    let folder = Folder::new();
+    let promise = |out: &str, more: &[&str]| -> Value {
+        let fixed = ["reproduce", "promise", "--turns", "40", "--seed", "3", "--json", "-o", out];
+        let run = folder.fairgame(&[&fixed[..], more].concat());
+        assert_eq!(run.code, Some(0), "{run:?}");
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let two = ["--problem", "known", "--problem", "corner", "--draws", "4"];
+    let first = promise("a", &[&two[..], &["--threads", "1"]].concat());
+    let lines = first["results"]["lines"].as_array().unwrap();
+    let name = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
+    let pairs: Vec<_> =
+        lines.iter().map(|line| (name(line, "problem"), name(line, "model"))).collect();
+    let known = |problem: &str, model: &str| (problem.to_owned(), model.to_owned());
+    assert_eq!(
+        pairs,
+        [
+            known("known", "linear"),
+            known("known", "mlp"),
+            known("corner", "linear"),
+            known("corner", "mlp")
+        ]
+    );
+    for line in lines {
+        assert_eq!(line["draws"], 4);
+        assert!((0.0..=1.0).contains(&line["objective"]["mean"].as_f64().unwrap()), "{line}");
+        let kinds = line["kinds"].as_array().unwrap();
+        let sum: f64 = kinds.iter().map(|kind| kind["share"].as_f64().unwrap()).sum();
+        assert_eq!(sum, 1.0, "{line}");
+    }
+    let text = |name: &str| String::from_utf8(folder.bytes(name)).unwrap();
+    let kept: Value = serde_json::from_str(&text("a/promise.json")).unwrap();
+    assert_eq!(kept, first["results"]);
+    let page = text("a/promise.md");
+    for words in [
+        "--draws 4 --margin 95% --seed 3 --problem known --problem corner --turns 40",
+        "cut short at 40 turns",
+        "| known | linear | yes |",
+        "`recall() >= 0.9`",
+        "What falls short",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    // Finished draws are read, and give the same page but for the time it took.
+    let tables = |page: &str| page.split_once("Promises made").unwrap().1.to_owned();
+    assert_eq!(promise("a", &two)["results"], first["results"]);
+    assert_eq!(tables(&text("a/promise.md")), tables(&page));
+    assert_eq!(
+        promise("b", &[&two[..], &["--threads", "2"]].concat())["results"],
+        first["results"]
+    );
+    // Another margin has files of its own.
+    let files = || std::fs::read_dir(folder.path("a/runs")).unwrap().count();
+    assert_eq!(files(), 4);
+    let one = promise("a", &[&two[..], &["--margin", "1"]].concat());
+    assert_eq!((files(), &one["results"]["margin"]["errors"]), (8, &Value::from(1.0)));
+    assert!(text("a/promise.md").contains("a margin of 1 standard error,"));
+}
+
+#[test]
+fn help_names_every_problem() {
+    let run = Folder::new().fairgame(&["reproduce", "promise", "--help"]);
+    for problem in fairgame_paper::promise::Problem::ALL {
+        assert!(run.stdout.contains(problem.name), "{}: {run:?}", problem.name);
+    }
+}
+
 #[test]
 fn mistakes() {
     let folder = Folder::with("file", "");
@@ -135,6 +205,11 @@ fn mistakes() {
         (&["reproduce", "--runs", "0"], "--runs"),
         (&["reproduce", "beyond", "adult"], "`beyond` is run alone"),
         (&["reproduce", "beyont"], "did you mean `beyond`?"),
+        (&["reproduce", "promisse"], "did you mean `promise`?"),
+        (&["reproduce", "promise", "--problem", "crdit"], "did you mean `credit`?"),
+        (&["reproduce", "promise", "--draws", "0"], "--draws"),
+        (&["reproduce", "promise", "--margin", "many"], "`many` is neither standard errors"),
+        (&["reproduce", "promise", "--margin", "20%"], "0.95 is a usual one"),
         (&["reproduce", "compas", "--out", "file"], "folder cannot be made"),
     ] {
         let run = folder.fairgame(arguments);

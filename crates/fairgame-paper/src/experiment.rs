@@ -75,11 +75,14 @@ impl Experiment {
                     let names = Experiment::ALL.map(Experiment::name);
                     let message = format!("the paper has no experiment `{name}`");
                     let error = Error::new(ErrorKind::Settings, message);
-                    return Err(match nearest(name, names.into_iter().chain(["all", "beyond"])) {
+                    let others = ["all", "beyond", "promise"];
+                    return Err(match nearest(name, names.into_iter().chain(others)) {
                         Some(near) => error.help(format!("did you mean `{near}`?")),
-                        None => {
-                            error.help(format!("there are {}, all, and beyond", names.join(", ")))
-                        }
+                        None => error.help(format!(
+                            "there are {}, {}",
+                            names.join(", "),
+                            others.join(", ")
+                        )),
                     });
                 }
             }

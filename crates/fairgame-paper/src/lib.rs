@@ -4,6 +4,7 @@
 //! A [`Plan`] says what to run; [`Plan::carry_out`] runs it by all cores and keeps each finished run;
 //! [`Results`] sums up; [`Results::write`] makes pages and figures of it.
 //!
+//! [`promise`] tests whether promised constraints hold in the population.
 //! [`entities`] is a stand-in for the paper's entity resolution data, which are proprietary.
 //!
 //! ```no_run
@@ -23,6 +24,7 @@
 //! ```
 
 pub mod entities;
+pub mod promise;
 
 mod beyond;
 mod document;

@@ -1,0 +1,286 @@
+//! What was found, as a page.
+
+use std::path::Path;
+
+use fairgame::classifier::Margin;
+use fairgame::table::write_text;
+use fairgame::{Error, ErrorKind, Result};
+
+use super::{ConstraintLine, JUDGING_ROWS, Kind, Line, OFTEN, Problem, Promises};
+use crate::document::{Document, Part};
+use crate::summary::Mean;
+
+/// A share with its standard error: `3.5 ± 1.3 %`; a dash for none.
+pub fn percent(share: Mean) -> String {
+    match share.error {
+        _ if share.mean.is_nan() => "–".to_owned(),
+        Some(error) => format!("{:.1} ± {:.1} %", 100.0 * share.mean, 100.0 * error),
+        None => format!("{:.1} %", 100.0 * share.mean),
+    }
+}
+
+/// A number with four digits and its standard error: `.0123 ± .0004`.
+fn four(number: Mean) -> String {
+    let digits = |x: f64| {
+        let text = format!("{:.4}", x.abs());
+        let sign = if x < 0.0 && text != "0.0000" { "−" } else { "" };
+        format!("{sign}{}", text.strip_prefix('0').unwrap_or(&text))
+    };
+    match number.error {
+        _ if number.mean.is_nan() => "–".to_owned(),
+        Some(error) => format!("{} ± {}", digits(number.mean), digits(error)),
+        None => digits(number.mean),
+    }
+}
+
+fn yes_or_no(holds: Option<bool>) -> String {
+    holds.map_or("–", |holds| if holds { "yes" } else { "**no**" }).to_owned()
+}
+
+fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(str::to_owned).into()
+}
+
+impl Promises {
+    /// Writes `promise.md` and `promise.json` into a folder, with facts such as the command.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write(&self, folder: &Path, facts: &[String]) -> Result<()> {
+        write_text(&folder.join("promise.md"), &self.document(facts).markdown())?;
+        let json = serde_json::to_string_pretty(self).map_err(|error| {
+            Error::new(ErrorKind::Format, format!("the results cannot be written: {error}"))
+        })?;
+        write_text(&folder.join("promise.json"), &(json + "\n"))
+    }
+
+    /// What falls short of what is claimed, each in a sentence.
+    pub fn shortfalls(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for line in &self.lines {
+            let name = format!("{}, {}", line.problem, line.model);
+            if line.breaks() {
+                let share = percent(line.broken.share);
+                all.push(format!("{name}: {share} of its promises are broken."));
+            }
+            if line.often_enough() == Some(false) {
+                all.push(format!(
+                    "{name}: a promise was said to be possible, and was made in only {} of draws.",
+                    percent(line.promised)
+                ));
+            }
+            if line.misjudges() {
+                let apart = four(line.apart);
+                all.push(format!("{name}: the estimated optimism is off by {apart} in the mean."));
+            }
+        }
+        all
+    }
+
+    /// The margin in words.
+    pub fn margin_in_words(&self) -> String {
+        match self.margin {
+            Margin::None => "no margin".to_owned(),
+            Margin::Errors(1.0) => "a margin of 1 standard error".to_owned(),
+            Margin::Errors(errors) => format!("a margin of {errors} standard errors"),
+            Margin::Confidence(level) => {
+                // 0.95 · 100 is not quite 95.
+                format!("a margin of {} %", (100.0 * level * 1e6).round() / 1e6)
+            }
+        }
+    }
+
+    fn document(&self, facts: &[String]) -> Document {
+        let text = |text: String| Part::Text(text);
+        let heading = |text: &str| Part::Heading(text.to_owned());
+        let mut parts = vec![
+            text(format!(
+                "How often does a constraint that training promised fail in the population? Each problem below was drawn \
+                 {} times: training rows were drawn from a population, a classifier was trained on them by the recommended \
+                 recipe with {}, and it was judged on rows of the population that it had not seen.",
+                self.draws,
+                self.margin_in_words()
+            )),
+            Part::List(facts.to_vec()),
+        ];
+        if let Some(turns) = self.turns {
+            parts.push(text(format!(
+                "Games were cut short at {turns} turns: for a quick look only."
+            )));
+        }
+        parts.push(self.summary());
+        parts.push(heading("What falls short"));
+        parts.push(match self.shortfalls() {
+            none if none.is_empty() => text("Nothing.".to_owned()),
+            some => Part::List(some),
+        });
+        parts.push(heading("The problems"));
+        parts.push(text(format!(
+            "They were chosen before any was run, and so was which of them are *named feasible*: a promise can be had with \
+             so many rows, and is to be made in at least {:.0} % of draws. Rows of files that were not drawn judge; of \
+             generated populations {JUDGING_ROWS} fresh rows for each training row.",
+            100.0 * OFTEN
+        )));
+        parts.push(self.problems());
+        parts.push(heading("How it is measured"));
+        parts.push(Part::List(vec![
+            "**Loss.** A constraint is written as a loss that must be at most 0: `recall() >= 0.8` has the loss 0.8 − \
+             recall. All values below are losses."
+                .to_owned(),
+            "**Broken, as seen.** The share of promises for which the judging rows violate some constraint, with the \
+             binomial standard error. Judging rows are finite, so this is too large where few rows judge."
+                .to_owned(),
+            "**Broken.** The same without the noise of the judging rows. The values of a constraint over draws are taken \
+             as normal. Their variance less the mean squared standard error of a value is the variance of the true \
+             values, and the normal distribution with their mean has a share above 0. The shares of all constraints are \
+             added, which is at least the share of draws in which any of them fails. The standard error is the \
+             jackknife's over draws."
+                .to_owned(),
+            "**Kept.** Whether that share is at most what the margin allows, within two standard errors.".to_owned(),
+            "**Standard error of a value.** The jackknife's, over 20 blocks of judging rows. Where the chance η of a \
+             positive label is known, a row counts as positive with weight η and as negative with weight 1 − η, so that \
+             labels add no noise. In a file, lucky training rows leave unlucky ones to judge; that adds as much to the \
+             variance as independent judging rows would, and is taken out with it."
+                .to_owned(),
+            "**Optimism.** What training expects to lose between the rows that it enforced a constraint on and the \
+             population, beside what was really lost (the gap): means over constraints and draws. The difference is \
+             taken draw by draw. It is unbiased if it is 0 within two standard errors."
+                .to_owned(),
+        ]));
+        parts.push(heading("Constraint by constraint"));
+        parts.push(self.by_constraint());
+        parts.push(heading("What was said, and what was true"));
+        parts.push(self.by_statement());
+        Document { title: "The promise, tested".to_owned(), parts }
+    }
+
+    fn summary(&self) -> Part {
+        let kept = match self.allowed {
+            Some(allowed) => format!("at most {:.0} %", 100.0 * allowed),
+            None => "kept".to_owned(),
+        };
+        let header = texts([
+            "problem",
+            "model",
+            "named feasible",
+            "promise made",
+            "broken, as seen",
+            "broken",
+            kept.as_str(),
+            "optimism, estimated",
+            "gap, true",
+            "estimate less truth",
+            "objective",
+        ]);
+        let row = |line: &Line| {
+            vec![
+                line.problem.to_owned(),
+                line.model.to_owned(),
+                if line.feasible { "yes" } else { "no" }.to_owned(),
+                percent(line.promised),
+                percent(line.broken.raw),
+                percent(line.broken.share),
+                yes_or_no(line.broken.kept),
+                four(line.optimism),
+                four(line.gap),
+                four(line.apart),
+                four(line.objective),
+            ]
+        };
+        let caption = "Promises made and broken, with standard errors.".to_owned();
+        Part::Table { caption, header, rows: self.lines.iter().map(row).collect() }
+    }
+
+    fn problems(&self) -> Part {
+        let header = texts([
+            "problem",
+            "about",
+            "training rows",
+            "minimised",
+            "constraints",
+            "why a promise can be had",
+            "seconds a training",
+        ]);
+        let of = |problem: &Problem| {
+            let own: Vec<&Line> =
+                self.lines.iter().filter(|line| line.problem == problem.name).collect();
+            let seconds = own.iter().map(|line| format!("{:.2} ({})", line.seconds, line.model));
+            let constraints = problem.constraints.iter().map(|text| format!("`{text}`"));
+            let row = vec![
+                problem.name.to_owned(),
+                problem.about.to_owned(),
+                problem.rows.to_string(),
+                format!("`{}`", problem.objective),
+                constraints.collect::<Vec<_>>().join(", "),
+                problem.feasible.unwrap_or("not said beforehand").to_owned(),
+                seconds.collect::<Vec<_>>().join(", "),
+            ];
+            (!own.is_empty()).then_some(row)
+        };
+        let caption = "Seconds are of one core.".to_owned();
+        Part::Table { caption, header, rows: Problem::ALL.iter().filter_map(of).collect() }
+    }
+
+    fn by_constraint(&self) -> Part {
+        let header = texts([
+            "problem, model",
+            "constraint",
+            "where enforced",
+            "margin",
+            "in the population",
+            "violated there",
+            "optimism, estimated",
+            "gap, true",
+            "estimate less truth",
+            "noise of judging",
+        ]);
+        let row = |line: &Line, one: &ConstraintLine| {
+            vec![
+                format!("{}, {}", line.problem, line.model),
+                format!("`{}`", one.name),
+                four(one.enforced),
+                four(one.margin),
+                four(one.truth),
+                percent(one.fails),
+                four(one.optimism),
+                four(one.gap),
+                four(one.apart),
+                four(Mean { mean: one.noise, error: None }),
+            ]
+        };
+        let rows = self.lines.iter();
+        let rows = rows.flat_map(|line| line.constraints.iter().map(move |one| row(line, one)));
+        Part::Table {
+            caption: "Means over all draws, those without a promise included. A constraint is violated where the judging \
+                      rows' value is above 0."
+                .to_owned(),
+            header,
+            rows: rows.collect(),
+        }
+    }
+
+    fn by_statement(&self) -> Part {
+        let header = texts([
+            "problem, model",
+            "promised",
+            "violated there",
+            "only enforced",
+            "violated there",
+            "said to be violated",
+            "violated there",
+        ]);
+        let row = |line: &Line| {
+            let of = |kind: &Kind| [format!("{:.1} %", 100.0 * kind.share), percent(kind.fails)];
+            let name = format!("{}, {}", line.problem, line.model);
+            std::iter::once(name).chain(line.kinds.iter().flat_map(of)).collect()
+        };
+        Part::Table {
+            caption: "Draws in which every constraint was promised; in which some were only enforced, without a promise; \
+                      and in which training said that it could not meet some. Beside each, the share of these draws in \
+                      which the judging rows violate some constraint."
+                .to_owned(),
+            header,
+            rows: self.lines.iter().map(row).collect(),
+        }
+    }
+}
