@@ -229,7 +229,6 @@ fn promises_are_kept() {
 
 /// Where it was said that a promise can be had, it is made: promising nothing does not pass.
 #[test]
-#[ignore = "no game keeps a model with enough to spare, so `known` is never promised"]
 fn promises_are_made() {
     for line in &small().lines {
         let made = line.promised.mean;

@@ -2,27 +2,14 @@
 
 use std::time::Instant;
 
-use fairgame::classifier::{Dataset, Margin};
-use fairgame::rate::Side;
-use fairgame::train::Trained;
+use fairgame::classifier::Margin;
+use fairgame::train::{Enforcement, Standing, Trained};
 use fairgame::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judged, judge};
 use super::population::Shelf;
 use super::{Learner, Problem};
-
-/// What a training says of a constraint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Said {
-    /// It holds in the population, with the confidence asked for.
-    Promised,
-    /// It holds on the rows it was enforced on.
-    Enforced,
-    /// It does not even hold there.
-    Violated,
-}
 
 /// One constraint in one draw. Values are losses: a constraint holds where its loss is at most 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,7 +23,7 @@ pub struct Constraint {
     /// The margin that the training kept.
     pub margin: f64,
     /// What the training said of it.
-    pub said: Said,
+    pub said: Standing,
     /// In the population.
     pub truth: f64,
     /// The standard error of `truth`, because finitely many rows judge.
@@ -57,12 +44,12 @@ pub struct Draw {
 impl Draw {
     /// Whether every constraint is promised.
     pub fn promised(&self) -> bool {
-        self.constraints.iter().all(|one| one.said == Said::Promised)
+        self.constraints.iter().all(|one| one.said == Standing::Promised)
     }
 
     /// Whether some constraint is said not to hold.
     pub fn violated(&self) -> bool {
-        self.constraints.iter().any(|one| one.said == Said::Violated)
+        self.constraints.iter().any(|one| one.said == Standing::Violated)
     }
 
     /// Whether some constraint fails in the population, as far as the judging rows can tell.
@@ -76,27 +63,18 @@ struct Statement {
     value: f64,
     optimism: Option<f64>,
     margin: f64,
-    said: Said,
+    said: Standing,
 }
 
 /// What a training says of each constraint, in the order of the problem: all that is read of its statements.
 fn statements(trained: &Trained) -> Vec<Statement> {
-    let weights = &trained.selected.weights;
-    let values = trained.iterates.mixed(weights, Dataset::Val, Side::Exact).constraints;
-    let shrunk = trained.selected.shrunk.as_ref();
-    let promised = shrunk.is_some_and(|shrunk| shrunk.feasible);
-    let margins = shrunk.map_or(&[][..], |shrunk| &shrunk.margins);
-    let statement = |(at, value): (usize, f64)| Statement {
-        value,
-        optimism: None,
-        margin: margins.get(at).copied().unwrap_or(0.0),
-        said: match promised {
-            true => Said::Promised,
-            false if value <= 0.0 => Said::Enforced,
-            false => Said::Violated,
-        },
+    let statement = |one: &Enforcement| Statement {
+        value: one.value,
+        optimism: one.optimism,
+        margin: one.margin,
+        said: one.standing,
     };
-    values.into_iter().enumerate().map(statement).collect()
+    trained.enforcement.iter().map(statement).collect()
 }
 
 /// One draw of a problem by one model.

@@ -19,7 +19,7 @@ use fairgame::Result;
 use fairgame::classifier::Margin;
 use serde::Serialize;
 
-pub use draw::{Constraint, Draw, Said};
+pub use draw::{Constraint, Draw};
 pub use page::percent;
 pub use population::{APART, Drawn, JUDGING_ROWS, POSITIVE, Population};
 pub use problem::{Learner, Problem};

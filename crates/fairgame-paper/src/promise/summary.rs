@@ -6,10 +6,10 @@
 //! shares of all constraints are added, which is at least the share of draws in which any of them fails. Its standard
 //! error is the jackknife's over draws.
 
-use serde::Serialize;
-
-use super::{Constraint, Draw, Learner, Problem, Said};
+use super::{Constraint, Draw, Learner, Problem};
 use crate::summary::Mean;
+use fairgame::train::Standing;
+use serde::Serialize;
 
 /// How often a promise was broken, of those draws in which one was made; NaN if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -27,7 +27,7 @@ pub struct Broken {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Kind {
     /// What was said: the worst of all constraints.
-    pub said: Said,
+    pub said: Standing,
     /// In which share of all draws.
     pub share: f64,
     /// In which share of these the judging rows violate some constraint; NaN of none.
@@ -230,11 +230,11 @@ pub fn normal_below(z: f64) -> f64 {
 /// The draws by what was said of them.
 fn kinds(draws: &[Draw]) -> Vec<Kind> {
     let of = |draw: &Draw| match (draw.promised(), draw.violated()) {
-        (true, _) => Said::Promised,
-        (_, true) => Said::Violated,
-        _ => Said::Enforced,
+        (true, _) => Standing::Promised,
+        (_, true) => Standing::Violated,
+        _ => Standing::Enforced,
     };
-    let kind = |said: Said| {
+    let kind = |said: Standing| {
         let own: Vec<&Draw> = draws.iter().filter(|draw| of(draw) == said).collect();
         Kind {
             said,
@@ -242,7 +242,7 @@ fn kinds(draws: &[Draw]) -> Vec<Kind> {
             fails: share(own.iter().copied(), Draw::fails),
         }
     };
-    [Said::Promised, Said::Enforced, Said::Violated].map(kind).into()
+    [Standing::Promised, Standing::Enforced, Standing::Violated].map(kind).into()
 }
 
 fn constraints(draws: &[Draw]) -> Vec<ConstraintLine> {
