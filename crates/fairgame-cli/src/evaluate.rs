@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::CellAlignment;
-use fairgame::classifier::{Classifier, Draw};
-use fairgame::evaluate::{self, Accumulator, Audited, Decisions, Evaluation, Measurement};
+use fairgame::classifier::{Classifier, Draw, draws};
+use fairgame::evaluate::{
+    self, Accumulator, Audited, ConstraintResult, Decisions, Evaluation, MOST_ROWS, Measurement,
+};
 use fairgame::rate::Problem;
 use fairgame::rate::language::Condition;
 use fairgame::table::{Table, Values};
@@ -23,8 +25,12 @@ pub(crate) const EVALUATE_EXAMPLES: &str = "\
 Examples:
   fairgame evaluate adult.safetensors @adult/test
   fairgame evaluate model.safetensors new.csv --confidence 0.99 --json
+  fairgame evaluate model.safetensors visits.csv --unit patient
 
-Files may be larger than memory: rows are read, decided and summed a part at a time.
+Files may be larger than memory: rows are read, decided and summed a part at a time. With --unit, sums are kept for each
+unit: about 130 MB for a million units of one row, and 300 MB for a million of two.
+
+Undecided constraints say about how many rows like these would decide them, if their values stayed as they are.
 
 Exit codes: 0 all constraints are met at the confidence, 1 one is violated, 2 bad usage or data, 3 it cannot
 be decided at the confidence: there are too few rows.";
@@ -85,6 +91,11 @@ struct HowArguments {
     #[arg(long, conflicts_with = "weight")]
     no_weight: bool,
 
+    /// The column that says which rows belong together, such as those of one person: intervals are then those of
+    /// independent units, not of independent rows. A row without a value is a unit of its own
+    #[arg(long, value_name = "COLUMN")]
+    unit: Option<String>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -95,6 +106,13 @@ struct HowArguments {
 }
 
 impl HowArguments {
+    /// The unit of each row, if a column says it. A unit is told by its value, whatever its column's kind.
+    fn units(&self, table: &Table) -> Result<Option<Vec<Option<u64>>>> {
+        let column = self.unit.as_ref().map(|name| table.column(name)).transpose();
+        let column = column.map_err(|error| error.at("--unit"))?;
+        Ok(column.map(|column| draws(&column.values)))
+    }
+
     /// The column of weights: the one that was asked for, or `own`.
     fn weight(&self, own: Option<String>) -> Option<String> {
         if self.no_weight { None } else { self.weight.clone().or(own) }
@@ -126,9 +144,9 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let own = settings.get("weight").and_then(|name| name.as_str()).map(str::to_owned);
     let weight = how.weight(own);
 
-    let mut reader = arguments.read.rows_for(&classifier)?;
+    let mut reader = arguments.read.rows_for(&classifier, how.unit.as_deref())?;
     let columns = bound.kinds().into_keys().chain(classifier.kinds().into_keys());
-    let needed: BTreeSet<String> = columns.chain(weight.clone()).collect();
+    let needed: BTreeSet<String> = columns.chain(weight.clone()).chain(how.unit.clone()).collect();
     reader.only(&needed, classifier.inputs());
     let (mut rows, mut seen) = (Accumulator::new(bound), classifier.recognition());
     let mut unlabelled = 0;
@@ -140,30 +158,37 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
         seen.add(&features);
         let predictions = classifier.predict(&features, Draw::Features)?;
         let chances: Vec<f64> = predictions.iter().map(|one| one.probability).collect();
-        rows.add(&table, weights.as_deref(), Decisions::Probabilities(&chances))?;
+        let (weights, units) = (weights.as_deref(), how.units(&table)?);
+        let decisions = Decisions::Probabilities(&chances);
+        rows.add_by_unit(&table, weights, units.as_deref(), decisions)?;
     }
     let mut warnings = without_label(unlabelled);
+    warnings.extend(without_unit(rows.rows_without_unit()));
     warnings.extend(seen.finish().map(|seen| seen.to_string()));
-    finish(&rows.finish(how.confidence)?, &warnings, how)
+    let found = rows.finish(how.confidence)?;
+    let margin = found.margin_to_meet();
+    finish(&found, margin, &warnings, how)
 }
 
 pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
     let (spec, how) = (arguments.problem.spec()?, &arguments.how);
     evaluate::check_confidence(how.confidence)?;
     let weight = how.weight(spec.weight.clone());
-    let mut reader = arguments.read.rows(&spec.missing)?;
     let mut problem = Problem::parse(&spec.label, &spec.objective, &spec.constraints)?;
     if spec.skip_empty_groups {
         problem = problem.skip_empty_groups();
     }
     let mut rows = evaluate::Audit::new(&problem);
+    // A unit that the problem asks something of is what the problem takes it for.
+    let unit = how.unit.as_deref().filter(|unit| !rows.columns().any(|column| column == *unit));
+    let mut reader = arguments.read.rows(&spec.missing, unit)?;
     let prediction = Prediction::of(&arguments.prediction, reader.names());
     let prediction = prediction.map_err(|error| error.at(PREDICTION))?;
     if let Prediction::Condition = prediction {
         rows = rows.decided_by(&arguments.prediction, PREDICTION)?;
     }
 
-    let columns = rows.columns().map(str::to_owned).chain(weight.clone());
+    let columns = rows.columns().map(str::to_owned).chain(weight.clone()).chain(how.unit.clone());
     let needed: BTreeSet<String> = columns.chain(prediction.column()).collect();
     reader.only(&needed, 0);
     let quantiles: BTreeSet<String> = rows.quantile_columns().map(str::to_owned).collect();
@@ -176,21 +201,36 @@ pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
     for table in reader.read()? {
         let table = table?;
         let weights = how.weights(&table, &weight, before)?;
-        match &prediction {
-            Prediction::Condition => rows.add_undecided(&table, weights.as_deref())?,
+        let units = how.units(&table)?;
+        let decided = match &prediction {
+            Prediction::Condition => None,
             Prediction::Column(name) => {
-                let decided =
-                    decided(name, &table, before).map_err(|error| error.at(PREDICTION))?;
-                rows.add(&table, weights.as_deref(), decided.decisions())?;
+                Some(decided(name, &table, before).map_err(|error| error.at(PREDICTION))?)
             }
-        }
+        };
+        let decisions = decided.as_ref().map(Decided::decisions);
+        rows.add_by_unit(&table, weights.as_deref(), units.as_deref(), decisions)?;
         before += table.rows() as u64;
     }
-    let Audited { evaluation, notices, unlabelled } = rows.finish(how.confidence)?;
+    let Audited { evaluation, notices, unlabelled, without_unit: alone } =
+        rows.finish(how.confidence)?;
     if !how.quiet {
         notices.iter().for_each(output::notice);
     }
-    finish(&evaluation, &without_label(unlabelled), how)
+    let mut warnings = without_label(unlabelled);
+    warnings.extend(without_unit(alone));
+    // Nothing is trained here that could have a margin.
+    finish(&evaluation, None, &warnings, how)
+}
+
+/// A warning of rows that have no unit, if there are any.
+fn without_unit(rows: u64) -> Option<String> {
+    (rows > 0).then(|| {
+        let counted = output::count(rows as usize, "row");
+        let own =
+            if rows == 1 { "counts as a unit of its own" } else { "count as units of their own" };
+        format!("{counted} without a unit {own}")
+    })
 }
 
 /// A warning of rows that have no label, if there are any.
@@ -286,9 +326,16 @@ fn decided(name: &str, table: &Table, before: u64) -> Result<Decided> {
     }
 }
 
-fn finish(found: &Evaluation, warnings: &[String], how: &HowArguments) -> Result<Verdict> {
+/// Says what was found; `margin` is the one to train with so that an undecided constraint is likely to be met.
+fn finish(
+    found: &Evaluation,
+    margin: Option<String>,
+    warnings: &[String],
+    how: &HowArguments,
+) -> Result<Verdict> {
     if how.json {
-        let mut document = json!({ "version": output::VERSION, "warnings": warnings });
+        let mut document =
+            json!({ "version": output::VERSION, "warnings": warnings, "margin_to_meet": margin });
         if let (Some(into), Ok(serde_json::Value::Object(from))) =
             (document.as_object_mut(), serde_json::to_value(found))
         {
@@ -297,7 +344,7 @@ fn finish(found: &Evaluation, warnings: &[String], how: &HowArguments) -> Result
         output::print_json(&document)?;
     } else {
         warnings.iter().for_each(output::warning);
-        output::print(&printed(found))?;
+        output::print(&printed(found, margin.as_deref()))?;
     }
     Ok(match found.verdict {
         evaluate::Verdict::Met => Verdict::Met,
@@ -319,14 +366,76 @@ fn cells(measurement: &Measurement, signed: bool) -> [String; 2] {
     }
 }
 
-fn printed(found: &Evaluation) -> String {
+/// A whole number with its thousands told apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let places = digits.char_indices().map(|(at, digit)| {
+        let comma = at > 0 && (digits.len() - at).is_multiple_of(3);
+        format!("{}{digit}", if comma { "," } else { "" })
+    });
+    places.collect()
+}
+
+/// How many rows would decide a constraint that is undecided.
+fn to_decide(one: &ConstraintResult) -> String {
+    match (one.verdict, one.rows_to_decide, &one.measurement) {
+        (evaluate::Verdict::Undecided, Some(rows), _) => format!("about {}", grouped(rows)),
+        (evaluate::Verdict::Undecided, None, Measurement::Measured(_)) => "no number".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// What would decide the constraints that are undecided, and what to train with.
+fn advice(found: &Evaluation, margin: Option<&str>) -> String {
+    let open = |one: &&ConstraintResult| {
+        one.verdict == evaluate::Verdict::Undecided && one.value().is_some()
+    };
+    let open: Vec<_> = found.constraints.iter().filter(open).collect();
+    if open.is_empty() {
+        return String::new();
+    }
+    let needed: Vec<u64> = open.iter().filter_map(|one| one.rows_to_decide).collect();
+    let mut text = String::new();
+    if let Some(&rows) = needed.iter().max() {
+        let what = match (open.len(), needed.len()) {
+            (1, _) => "it",
+            (all, some) if all == some => "all of them",
+            _ => "those with a number",
+        };
+        let rows = grouped(rows);
+        text += &format!(
+            "About {rows} rows like these would decide {what}, if the rates stay as they are.\n"
+        );
+    }
+    if needed.len() < open.len() {
+        let most = grouped(MOST_ROWS);
+        text += &format!(
+            "No number of rows decides a value of 0, or one so near to 0 that more than {most} rows would be needed.\n"
+        );
+    }
+    if let Some(margin) = margin {
+        text += &format!(
+            "Or train with --margin {margin}: an evaluation on {} new rows at this confidence then says met with a \
+             probability of at least 0.8.\n",
+            grouped(found.rows as u64)
+        );
+    }
+    text
+}
+
+fn printed(found: &Evaluation, margin: Option<&str>) -> String {
     let percent = output::short(100.0 * found.confidence);
-    let mut losses = output::table(&["", "value", "interval", "verdict"]);
+    let open = found.constraints.iter().any(|one| !to_decide(one).is_empty());
+    let mut header = vec!["", "value", "interval", "verdict"];
+    header.extend(open.then_some("rows to decide"));
+    let mut losses = output::table(&header);
     let [value, interval] = cells(&found.objective.measurement, false);
     losses.add_row([plain(&found.objective.name), value, interval, String::new()]);
     for one in &found.constraints {
         let [value, interval] = cells(&one.measurement, true);
-        losses.add_row([plain(&one.name), value, interval, one.verdict.to_string()]);
+        let mut row = vec![plain(&one.name), value, interval, one.verdict.to_string()];
+        row.extend(open.then(|| to_decide(one)));
+        losses.add_row(row);
     }
     let mut rates = output::table(&["rate", "rows", "value", "interval"]);
     let mut seen = Vec::new();
@@ -337,7 +446,7 @@ fn printed(found: &Evaluation) -> String {
             rates.add_row([plain(&rate.text), rate.rows.to_string(), value, interval]);
         }
     }
-    for (table, columns) in [(&mut losses, vec![1, 2]), (&mut rates, vec![1, 2, 3])] {
+    for (table, columns) in [(&mut losses, vec![1, 2, 4]), (&mut rates, vec![1, 2, 3])] {
         for column in columns {
             if let Some(column) = table.column_mut(column) {
                 column.set_cell_alignment(CellAlignment::Right);
@@ -348,7 +457,10 @@ fn printed(found: &Evaluation) -> String {
     if !seen.is_empty() {
         text += &format!("\n{rates}\n");
     }
-    let rows = output::count(found.rows, "row");
+    let mut rows = output::count(found.rows, "row");
+    if let Some(units) = found.units {
+        rows += &format!(" of {}", output::count(units as usize, "unit"));
+    }
     text += &match found.verdict {
         _ if found.constraints.is_empty() => format!("\n{rows}; there are no constraints.\n"),
         evaluate::Verdict::Met => {
@@ -367,5 +479,6 @@ fn printed(found: &Evaluation) -> String {
             )
         }
     };
+    text += &advice(found, margin);
     text
 }

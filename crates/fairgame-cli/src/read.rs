@@ -85,17 +85,32 @@ impl ReadArguments {
     }
 
     /// Rows to be read in parts for a classifier: missing values and kinds of columns are what they were in
-    /// training, whatever a short file makes them look like.
-    pub(crate) fn rows_for(&self, classifier: &Classifier) -> Result<RowReader<'_>> {
+    /// training, whatever a short file makes them look like. A column of identifiers that the classifier does not use is
+    /// read as texts.
+    pub(crate) fn rows_for(
+        &self,
+        classifier: &Classifier,
+        identifiers: Option<&str>,
+    ) -> Result<RowReader<'_>> {
         let kinds = classifier.bound().kinds().into_iter().chain(classifier.kinds());
-        let expected = kinds.collect();
+        let mut expected: BTreeMap<String, Kind> = kinds.collect();
+        if let Some(name) = identifiers {
+            expected.entry(name.to_owned()).or_insert(Kind::Category);
+        }
         let options = self.format.options(&classifier.missing());
         RowReader::new(self, ReadOptions { expected, ..options })
     }
 
-    /// Rows to be read in parts; `missing` is what the settings say stands for a missing value.
-    pub(crate) fn rows(&self, missing: &Missing) -> Result<RowReader<'_>> {
-        RowReader::new(self, self.format.options(missing))
+    /// Rows to be read in parts; `missing` is what the settings say stands for a missing value. A column of
+    /// identifiers is read as texts.
+    pub(crate) fn rows(
+        &self,
+        missing: &Missing,
+        identifiers: Option<&str>,
+    ) -> Result<RowReader<'_>> {
+        let expected = identifiers.map(|name| (name.to_owned(), Kind::Category));
+        let expected = expected.into_iter().collect();
+        RowReader::new(self, ReadOptions { expected, ..self.format.options(missing) })
     }
 
     /// Reads tables of so many rows for a classifier: its columns, and the `kept` ones as they are

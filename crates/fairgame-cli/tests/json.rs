@@ -68,6 +68,11 @@ fn json_is_as_documented() {
         .map(|line| format!("{line}\n"))
         .collect();
     folder.write("a.csv", none_of_b);
+    // So few that not every constraint is decided.
+    folder.write(
+        "few.csv",
+        people(300).lines().take(41).map(|line| format!("{line}\n")).collect::<String>(),
+    );
     let label = ["--label", "hired == \"yes\"", "--constraint", "recall(each group) >= 0.9"];
     let train = [&["train", "people.csv", "--ignore", "id", "--json"], &label[..]].concat();
     let whole =
@@ -85,6 +90,7 @@ fn json_is_as_documented() {
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "new.csv", "--json"]),
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "people.csv", "--json"]),
         ("evaluate, audit", [&audit, &label[..]].concat()),
+        ("evaluate, audit", vec!["evaluate", "m.safetensors", "few.csv", "--unit", "id", "--json"]),
         ("predict", vec!["predict", "m.safetensors", "new.csv", "-o", "p.csv", "--json"]),
         ("report", vec!["report", "m.safetensors", "-o", "r.html", "--json"]),
         ("bounds", vec!["bounds", "--constraints", "3", "--rows", "100", "--json"]),

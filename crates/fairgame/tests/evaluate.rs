@@ -6,7 +6,9 @@ mod common;
 use fairgame::ErrorKind;
 use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::classifier::Draw;
-use fairgame::evaluate::{Decisions, Estimate, Evaluation, Measurement, Verdict, evaluate};
+use fairgame::evaluate::{
+    Decisions, Estimate, Evaluation, Measurement, Verdict, evaluate, rows_needed,
+};
 use fairgame::rate::{Bound, Problem, Tally, tally_scores};
 use fairgame::table::{Column, ReadOptions, Source, Table, Values, read};
 use fairgame::train::{Datasets, Spec};
@@ -346,4 +348,58 @@ proptest! {
         let again = evaluate(&bound, &table.take(&order), Some(&moved_weights), decisions, 0.9).unwrap();
         prop_assert_eq!(&again, &soft);
     }
+}
+
+/// As many rows as are said to decide a constraint decide it, and half as many do not.
+#[test]
+fn rows_that_would_decide_do() {
+    // 9 of 20 are decided positive, however many rows there are.
+    let judged = |rows: usize, constraint: &str| {
+        let table = people(&format!("y\n{}", "true\n".repeat(rows)));
+        let decisions: Vec<bool> = (0..rows).map(|row| row % 20 < 9).collect();
+        evaluate(&bind(&table, &[constraint]), &table, None, Decisions::Hard(&decisions), 0.95)
+            .unwrap()
+    };
+    for (constraint, verdict) in
+        [("tpr() <= 0.5", Verdict::Met), ("tpr() >= 0.5", Verdict::Violated)]
+    {
+        let found = judged(200, constraint);
+        let needed = found.constraints[0].rows_to_decide.unwrap();
+        assert!((380..=440).contains(&needed) && needed % 10 == 0, "{needed}");
+        assert_eq!(found.rows_to_decide(), Some(needed));
+        assert_eq!(found.margin_to_meet().unwrap(), "gate:95%@200");
+        // Clopper and Pearson's interval falls a little slower than 1/√n.
+        let decided = judged((needed as usize * 21 / 20).next_multiple_of(20), constraint);
+        assert_eq!(decided.verdict, verdict, "{needed}");
+        assert_eq!((decided.rows_to_decide(), decided.margin_to_meet()), (None, None));
+        let half = judged((needed as usize / 2).next_multiple_of(20), constraint);
+        assert_eq!(half.verdict, Verdict::Undecided);
+    }
+    // Exactly at the bound, no number of rows decides.
+    let found = judged(200, "tpr() >= 0.45");
+    assert_eq!((found.verdict, found.rows_to_decide()), (Verdict::Undecided, None));
+    assert!(found.margin_to_meet().is_some());
+}
+
+/// How many rows a rate needs is reckoned in effective rows, and never below the rows there are.
+#[test]
+fn rows_to_know_are_effective() {
+    let table = people(&format!("y\n{}", "true\n".repeat(40)));
+    let bound = bind(&table, &["tpr() >= 0.5"]);
+    let decisions: Vec<bool> = (0..40).map(|row| row / 4 % 2 == 0).collect();
+    let needed = |weights: Option<&[f32]>| {
+        let found = evaluate(&bound, &table, weights, Decisions::Hard(&decisions), 0.95).unwrap();
+        let rate = found.constraints[0].rates[0].clone();
+        (rate.effective_rows, rate.rows_to_know(0.95, 0.2).unwrap())
+    };
+    let (effective, alike) = needed(None);
+    assert_eq!((effective.round(), alike), (40.0, rows_needed(0.5, 40, 0.95, 0.2)));
+    // A quarter of the rows counts ten times as much: 13²·10 / (3·1 + 1·100), and as many rows more.
+    let weights: Vec<f32> = (0..40).map(|row| if row % 4 < 3 { 1.0 } else { 10.0 }).collect();
+    let (effective, uneven) = needed(Some(&weights));
+    assert!((effective - 1690.0 / 103.0).abs() < 1e-9, "{effective}");
+    assert!(uneven > 2 * alike, "{uneven}");
+    // What is known already needs no fewer rows than there are.
+    let known = evaluate(&bound, &table, None, Decisions::Hard(&[true; 40]), 0.95).unwrap();
+    assert!(known.constraints[0].rates[0].rows_to_know(0.95, 0.9).unwrap() >= 40);
 }

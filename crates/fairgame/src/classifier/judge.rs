@@ -2,7 +2,7 @@
 
 use super::Classifier;
 use crate::Result;
-use crate::evaluate::{Decisions, Evaluation, evaluate};
+use crate::evaluate::{Decisions, Evaluation, evaluate_by_unit};
 use crate::table::Table;
 
 impl Classifier {
@@ -10,17 +10,32 @@ impl Classifier {
     /// row.
     ///
     /// # Errors
-    /// If the table lacks a column of the features or the problem; and those of [`evaluate`].
+    /// If the table lacks a column of the features or the problem; and those of
+    /// [`evaluate`](crate::evaluate::evaluate).
     pub fn evaluate(
         &self,
         table: &Table,
         weights: Option<&[f32]>,
         confidence: f64,
     ) -> Result<Evaluation> {
+        self.evaluate_by_unit(table, weights, None, confidence)
+    }
+
+    /// The same, of rows of these units: one a row, as [`draws`](super::draws) of a column of identifiers has them.
+    ///
+    /// # Errors
+    /// As of [`Classifier::evaluate`]; or if there is not one unit a row.
+    pub fn evaluate_by_unit(
+        &self,
+        table: &Table,
+        weights: Option<&[f32]>,
+        units: Option<&[Option<u64>]>,
+        confidence: f64,
+    ) -> Result<Evaluation> {
         let predictions = self.decide(table)?;
         let probabilities: Vec<f64> =
             predictions.iter().map(|prediction| prediction.probability).collect();
         let decisions = Decisions::Probabilities(&probabilities);
-        evaluate(self.bound(), table, weights, decisions, confidence)
+        evaluate_by_unit(self.bound(), table, weights, units, decisions, confidence)
     }
 }

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::accumulate::add_rows;
+use super::accumulate::{add_rows, check_units};
 use super::sums::RowSums;
+use super::units::Units;
 use super::{Accumulator, Decisions, Evaluation, check_confidence};
 use crate::rate::{
     BindNotice, Bound, Counted, Problem, Quantiles, Question, RowCounts, Survey, check_each_weight,
@@ -51,6 +52,8 @@ pub struct Audit {
 struct Surveyed {
     survey: Survey,
     sums: Vec<RowSums>,
+    /// Of each pattern; `None` where no row was given a unit.
+    units: Option<Units>,
     rows: u64,
     quantiles: Quantiles,
 }
@@ -64,6 +67,8 @@ pub struct Audited {
     pub notices: Vec<BindNotice>,
     /// How many rows have no label: they count as negative.
     pub unlabelled: u64,
+    /// How many rows have no unit, where units were given: each of them is a unit of its own.
+    pub without_unit: u64,
 }
 
 impl Audit {
@@ -113,7 +118,7 @@ impl Audit {
         self.rows.get_or_insert_with(|| {
             let quantiles = question.quantiles(std::mem::take(numbers));
             let survey = Survey::new(question, &quantiles);
-            Surveyed { survey, sums: Vec::new(), rows: 0, quantiles }
+            Surveyed { survey, sums: Vec::new(), units: None, rows: 0, quantiles }
         })
     }
 
@@ -127,11 +132,7 @@ impl Audit {
         weights: Option<&[f32]>,
         decisions: Decisions<'_>,
     ) -> Result<()> {
-        if self.condition.is_some() {
-            let message = "decisions are given for rows that a condition decides";
-            return Err(Error::new(ErrorKind::Settings, message));
-        }
-        self.surveyed().add(table, weights, decisions)
+        self.add_by_unit(table, weights, None, Some(decisions))
     }
 
     /// Adds rows that the condition decides; without weights, each row counts 1.
@@ -139,13 +140,39 @@ impl Audit {
     /// # Errors
     /// As of [`Accumulator::add`]; or if there is no condition.
     pub fn add_undecided(&mut self, table: &Table, weights: Option<&[f32]>) -> Result<()> {
-        if self.condition.is_none() {
-            let message = "rows are given without decisions, and no condition decides them";
-            return Err(Error::new(ErrorKind::Settings, message));
-        }
+        self.add_by_unit(table, weights, None, None)
+    }
+
+    /// Adds rows, the unit of each as [`Accumulator::add_by_unit`] has it, and what was decided of them; without
+    /// decisions, the condition decides.
+    ///
+    /// # Errors
+    /// As of [`Accumulator::add_by_unit`]; if there are both decisions and a condition, or neither.
+    pub fn add_by_unit(
+        &mut self,
+        table: &Table,
+        weights: Option<&[f32]>,
+        units: Option<&[Option<u64>]>,
+        decisions: Option<Decisions<'_>>,
+    ) -> Result<()> {
         // As if all were positive, until it is known which are not.
-        let positive = vec![true; table.rows()];
-        self.surveyed().add(table, weights, Decisions::Hard(&positive))
+        let positive;
+        let decisions = match (decisions, &self.condition) {
+            (Some(decisions), None) => decisions,
+            (None, Some(_)) => {
+                positive = vec![true; table.rows()];
+                Decisions::Hard(&positive)
+            }
+            (Some(_), Some(_)) => {
+                let message = "decisions are given for rows that a condition decides";
+                return Err(Error::new(ErrorKind::Settings, message));
+            }
+            (None, None) => {
+                let message = "rows are given without decisions, and no condition decides them";
+                return Err(Error::new(ErrorKind::Settings, message));
+            }
+        };
+        self.surveyed().add(table, weights, units, decisions)
     }
 
     /// What the decisions come to on all rows that were added.
@@ -156,7 +183,7 @@ impl Audit {
         check_confidence(confidence)?;
         self.surveyed();
         let Audit { problem, condition, rows, .. } = self;
-        let Some(Surveyed { survey, mut sums, quantiles, .. }) = rows else {
+        let Some(Surveyed { survey, sums, units, quantiles, .. }) = rows else {
             return Err(Error::new(ErrorKind::Value, "there are no rows"));
         };
         let table = survey.table()?;
@@ -167,17 +194,14 @@ impl Audit {
             |problem: &Problem| problem.bind_counted(Counted { table: &table, counts }, &quantiles);
         let (bound, notices) = bind(&problem)?;
         let unlabelled = unlabelled(&bound, &table, &rows)?;
+        let mut positive = vec![true; table.rows()];
         if let Some((condition, place)) = &condition {
             let (decided, _) = bind(condition).map_err(|error| error.at(place))?;
-            for (sums, positive) in sums.iter_mut().zip(decided.label().evaluate(&table)?) {
-                if !positive {
-                    *sums = sums.all_negative();
-                }
-            }
+            positive = decided.label().evaluate(&table)?;
         }
-        let mut all = Accumulator::new(&bound);
-        all.add_summed(&table, &sums)?;
-        Ok(Audited { evaluation: all.finish(confidence)?, notices, unlabelled })
+        let all = Accumulator::of_summed(&bound, &table, &sums, units, &positive)?;
+        let (evaluation, without_unit) = (all.finish(confidence)?, all.rows_without_unit());
+        Ok(Audited { evaluation, notices, unlabelled, without_unit })
     }
 }
 
@@ -186,13 +210,22 @@ impl Surveyed {
         &mut self,
         table: &Table,
         weights: Option<&[f32]>,
+        units: Option<&[Option<u64>]>,
         decisions: Decisions<'_>,
     ) -> Result<()> {
         decisions.check(table.rows(), self.rows)?;
         check_each_weight(weights, table.rows(), self.rows)?;
+        check_units(units, table.rows())?;
         let patterns = self.survey.add(table)?;
+        if units.is_some() && self.units.is_none() {
+            self.units = Some(Units::of_rows(&self.sums));
+        }
         self.sums.resize_with(self.survey.len(), RowSums::default);
         add_rows(&mut self.sums, &patterns, weights, decisions);
+        if let Some(all) = &mut self.units {
+            let unit = |row: usize| units.and_then(|units| units[row]);
+            all.add(&patterns, weights, (0..table.rows()).map(unit), decisions);
+        }
         self.rows += table.rows() as u64;
         Ok(())
     }

@@ -4,12 +4,32 @@ use std::collections::BTreeMap;
 
 use super::moments::Moments;
 use super::sums::RowSums;
+use super::units::GatheredUnits;
 use crate::rate::{Form, Set};
 
 /// Rows that some predicates treat alike: which of these they meet, and their sums.
 pub(super) struct Pattern {
     pub(super) meets: Vec<bool>,
     pub(super) sums: Moments,
+    /// The sums over those of the rows that are a unit of their own: all of them where there are no units.
+    pub(super) alone: Moments,
+}
+
+/// Σ w and Σ w·p over the rows of a unit in one cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Part {
+    pub(super) cell: u32,
+    pub(super) w: f64,
+    pub(super) wp: f64,
+}
+
+/// Units as numbers, by cell.
+struct UnitCounts {
+    alone: Vec<Moments>,
+    /// The parts of each kind of unit of several rows, one kind after the other: how many such units there are, and
+    /// where their parts end.
+    several: Vec<(f64, usize)>,
+    parts: Vec<Part>,
 }
 
 /// The sums of a table, by class.
@@ -19,21 +39,34 @@ pub(super) struct Counts<'a> {
     all: Moments,
     /// Of each predicate, the sums over the rows that meet it, once they were asked for.
     known: Vec<Option<Moments>>,
+    /// `None` where no unit has more than one row.
+    units: Option<UnitCounts>,
 }
 
 /// With more predicates than this in one loss, classes are told apart one by one.
 const MOST_PREDICATES: usize = 6;
 
 impl<'a> Counts<'a> {
-    /// The sums of each class, of which `met` says for each predicate which ones meet it.
-    pub(super) fn new(met: &'a [Set], classes: &[RowSums]) -> Self {
+    /// The sums of each class, of which `met` says for each predicate which ones meet it; and the units that the rows
+    /// are from, if these are known.
+    pub(super) fn new(met: &'a [Set], classes: &[RowSums], units: Option<&GatheredUnits>) -> Self {
         let mut all = RowSums::default();
         classes.iter().for_each(|sums| all.merge(sums));
         // Weights count in relation to their mean, so that squares of them stay within numbers.
         let mean = all.weight() / all.rows as f64;
         let mean = if mean > 0.0 { mean } else { 1.0 };
-        let classes = classes.iter().map(|sums| sums.moments(mean)).collect();
-        Counts { met, classes, all: all.moments(mean), known: vec![None; met.len()] }
+        let moments = |sums: &[RowSums]| sums.iter().map(|sums| sums.moments(mean)).collect();
+        let part = |part: &Part| Part { w: part.w / mean, wp: part.wp / mean, ..*part };
+        let units = units.filter(|units| !units.several.is_empty()).map(|units| {
+            let (mut several, mut all) = (Vec::new(), Vec::new());
+            for (times, parts) in &units.several {
+                all.extend(parts.iter().map(part));
+                several.push((*times as f64, all.len()));
+            }
+            UnitCounts { alone: moments(&units.alone), several, parts: all }
+        });
+        let (classes, known) = (moments(classes), vec![None; met.len()]);
+        Counts { met, classes, all: all.moments(mean), known, units }
     }
 
     fn over(&self, set: &Set) -> Moments {
@@ -47,7 +80,7 @@ impl<'a> Counts<'a> {
     /// A pattern's sums are those over the intersection of the predicates it meets, less those over every
     /// larger intersection: what is added up is the members of the groups at hand, not all rows anew for
     /// each loss.
-    pub(super) fn patterns(&mut self, predicates: &[usize]) -> Vec<Pattern> {
+    fn patterns(&mut self, predicates: &[usize]) -> Vec<Pattern> {
         if predicates.len() > MOST_PREDICATES {
             return self.one_by_one(predicates);
         }
@@ -63,6 +96,7 @@ impl<'a> Counts<'a> {
         let pattern = |(mask, sums): (usize, Moments)| Pattern {
             meets: (0..predicates.len()).map(|bit| mask >> bit & 1 == 1).collect(),
             sums,
+            alone: sums,
         };
         let patterns = sums.into_iter().enumerate().filter(|(_, sums)| sums.rows > 0);
         patterns.map(pattern).collect()
@@ -109,7 +143,68 @@ impl<'a> Counts<'a> {
         for (meets, sums) in meets.into_iter().zip(&self.classes) {
             *patterns.entry(meets).or_default() += *sums;
         }
-        patterns.into_iter().map(|(meets, sums)| Pattern { meets, sums }).collect()
+        let pattern = |(meets, sums)| Pattern { meets, sums, alone: sums };
+        patterns.into_iter().map(pattern).collect()
+    }
+
+    /// The patterns of the predicates that have rows, with what units need of them; and which pattern each class is of.
+    ///
+    /// All classes are of one pattern at first, and each predicate divides those that have classes of both kinds.
+    fn patterns_with_units(
+        &self,
+        units: &UnitCounts,
+        predicates: &[usize],
+    ) -> (Vec<Pattern>, Vec<usize>) {
+        let none = Moments::default();
+        let empty = |meets| Pattern { meets, sums: none, alone: none };
+        let mut patterns = vec![empty(vec![false; predicates.len()])];
+        let mut pattern_of = vec![0; self.classes.len()];
+        for (bit, &predicate) in predicates.iter().enumerate() {
+            let mut divided: Vec<Option<usize>> = vec![None; patterns.len()];
+            for class in self.met[predicate].iter() {
+                let own = &mut pattern_of[class as usize];
+                *own = *divided[*own].get_or_insert_with(|| {
+                    let mut meets = patterns[*own].meets.clone();
+                    meets[bit] = true;
+                    patterns.push(empty(meets));
+                    patterns.len() - 1
+                });
+            }
+        }
+        for (&own, (sums, alone)) in pattern_of.iter().zip(self.classes.iter().zip(&units.alone)) {
+            patterns[own].sums += *sums;
+            patterns[own].alone += *alone;
+        }
+        // A class without rows has no pattern, and no unit is in it.
+        let mut place = 0;
+        let place_of: Vec<usize> = patterns
+            .iter()
+            .map(|pattern| {
+                place += usize::from(pattern.sums.rows > 0);
+                place.saturating_sub(1)
+            })
+            .collect();
+        pattern_of.iter_mut().for_each(|own| *own = place_of[*own]);
+        patterns.retain(|pattern| pattern.sums.rows > 0);
+        (patterns, pattern_of)
+    }
+
+    /// Each kind of unit of several rows: how many there are, and their sums by pattern of a layout.
+    pub(super) fn units<'b>(
+        &'b self,
+        layout: &'b Layout,
+    ) -> impl Iterator<Item = (f64, impl Iterator<Item = (usize, f64, f64)> + Clone + 'b)> + 'b
+    {
+        let (several, parts) = match &self.units {
+            Some(units) => (&units.several[..], &units.parts[..]),
+            None => (&[][..], &[][..]),
+        };
+        let mut start = 0;
+        several.iter().map(move |&(times, end)| {
+            let own = &parts[std::mem::replace(&mut start, end)..end];
+            let pattern = |part: &Part| layout.pattern_of[part.cell as usize];
+            (times, own.iter().map(move |part| (pattern(part), part.w, part.wp)))
+        })
     }
 }
 
@@ -120,6 +215,8 @@ pub(super) struct Layout {
     places: Vec<(Option<usize>, Option<usize>)>,
     /// Where the predicates stand that shares are told by, beside their groups.
     pub(super) told: Vec<usize>,
+    /// Which pattern each class is of, where units are to be looked at.
+    pattern_of: Vec<usize>,
 }
 
 impl Layout {
@@ -141,7 +238,11 @@ impl Layout {
         told.dedup();
         // A predicate that is also a group is not free to be met or not.
         told.retain(|told| places.iter().all(|place| place.0 != Some(*told)));
-        Layout { patterns: counts.patterns(&predicates), places, told }
+        let (patterns, pattern_of) = match &counts.units {
+            None => (counts.patterns(&predicates), Vec::new()),
+            Some(units) => counts.patterns_with_units(units, &predicates),
+        };
+        Layout { patterns, places, told, pattern_of }
     }
 
     /// Whether rows that meet these predicates are of the share's group, and whether what it is told by holds.
@@ -183,7 +284,7 @@ mod tests {
             let mut cells = vec![RowSums::default(); partition.cells()];
             let decisions = Decisions::Probabilities(&chances);
             add_rows(&mut cells, &of_row, Some(&weights), decisions);
-            let mut counts = Counts::new(partition.met(), &cells);
+            let mut counts = Counts::new(partition.met(), &cells, None);
             let predicates: Vec<usize> = (0..partition.met().len()).collect();
             assert_eq!(predicates.len(), 5);
             let mut found = counts.patterns(&predicates);

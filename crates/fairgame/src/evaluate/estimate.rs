@@ -1,39 +1,37 @@
-//! Rates and losses of one table: values, and the sums that their intervals need.
+//! Rates of one table, and the means that rates and losses are made of: values, and the sums that intervals need.
 
-use std::collections::BTreeMap;
-
-use super::counts::{Counts, Layout};
-use super::interval::{Interval, Mean, Stratum, Unseen, sum_interval};
-use super::moments::Moments;
+use super::counts::{Counts, Layout, Pattern};
+use super::interval::{Interval, Mean};
 use super::{Estimate, Measurement, RateResult};
 use crate::rate::{Form, Outcome, WrittenRate};
 
 /// What is summed over the region of a mean: the rows that it counts.
 #[derive(Debug, Clone, Copy, Default)]
-struct RegionSums {
+pub(super) struct RegionSums {
     /// How many rows its group has, and how many of these are of its label.
     group: usize,
     rows: usize,
-    /// W: their weight, and Σ w².
-    weight: f64,
-    squares: f64,
+    /// W: their weight, and Σ w² over units.
+    pub(super) weight: f64,
+    pub(super) squares: f64,
     /// Σ w·x.
     outcome: f64,
 }
 
 impl RegionSums {
-    fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         // Between 0 and 1, but for rounding.
         (self.outcome / self.weight).clamp(0.0, 1.0)
     }
 
-    fn effective(&self) -> f64 {
+    /// Effective units: rows, where each is a unit of its own.
+    pub(super) fn effective(&self) -> f64 {
         self.weight * self.weight / self.squares
     }
 }
 
 /// The outcomes of the shares of a form for rows that meet these predicates; `None` where they do not count.
-fn outcomes<'a>(
+pub(super) fn outcomes<'a>(
     form: &'a Form,
     layout: &'a Layout,
     meets: &'a [bool],
@@ -44,8 +42,9 @@ fn outcomes<'a>(
     })
 }
 
-/// The regions of a form's shares, or why one of them has nothing to measure.
-fn regions(form: &Form, layout: &Layout) -> Result<Vec<RegionSums>, String> {
+/// The regions of a form's shares, or why one of them has nothing to measure. Units of several rows are no part of
+/// their squares.
+pub(super) fn regions(form: &Form, layout: &Layout) -> Result<Vec<RegionSums>, String> {
     let mut regions = vec![RegionSums::default(); form.terms.len()];
     for pattern in &layout.patterns {
         let sums = &pattern.sums;
@@ -55,7 +54,7 @@ fn regions(form: &Form, layout: &Layout) -> Result<Vec<RegionSums>, String> {
             if let Some(outcome) = outcome {
                 region.rows += sums.rows;
                 region.weight += sums.w;
-                region.squares += sums.w2;
+                region.squares += pattern.alone.w2;
                 region.outcome += sums.sum(outcome);
             }
         }
@@ -66,149 +65,78 @@ fn regions(form: &Form, layout: &Layout) -> Result<Vec<RegionSums>, String> {
     }
 }
 
-/// A loss and the interval that misses it with probability `alpha`.
-pub(super) fn loss(form: &Form, counts: &mut Counts<'_>, alpha: f64) -> Measurement {
-    let layout = Layout::new(counts, &[form]);
-    let regions = match regions(form, &layout) {
-        Ok(regions) => regions,
-        Err(reason) => return Measurement::Nothing { reason },
-    };
-    let factors = || form.terms.iter().map(|(factor, _)| *factor);
-    let sum: f64 = factors().zip(&regions).map(|(factor, region)| factor * region.mean()).sum();
-    let value = form.constant + sum;
-    let interval = match &regions[..] {
-        [] => Interval { low: value, high: value },
-        [_] => {
-            let mut quotient = Quotient::default();
-            for pattern in &layout.patterns {
-                if let Some(outcome) = outcomes(form, &layout, &pattern.meets).next().flatten() {
-                    quotient.add(outcome, (1.0, 0.0), pattern.sums);
-                }
-            }
-            quotient.mean().interval(alpha).affine(form.constant, form.terms[0].0)
-        }
-        _ => {
-            let strata = strata(form, &layout, &regions);
-            let mut interval =
-                sum_interval(value, &strata, &unseen(form, &layout, &regions), alpha);
-            // Every mean lies between 0 and 1.
-            let least = form.constant + factors().map(|factor| factor.min(0.0)).sum::<f64>();
-            let most = form.constant + factors().map(|factor| factor.max(0.0)).sum::<f64>();
-            interval.low = interval.low.max(least).min(value);
-            interval.high = interval.high.min(most).max(value);
-            interval
-        }
-    };
-    Measurement::Measured(Estimate { value, interval })
-}
-
-/// Σ z_r² over the rows in the same regions, for each combination of regions.
-fn strata(form: &Form, layout: &Layout, regions: &[RegionSums]) -> Vec<Stratum> {
-    // V_i, Σ w and Σ w² of each.
-    let mut sums: BTreeMap<Vec<bool>, (f64, f64, f64)> = BTreeMap::new();
-    for pattern in layout.patterns.iter().filter(|pattern| pattern.sums.counted > 0) {
-        let shares: Vec<_> = outcomes(form, layout, &pattern.meets).collect();
-        let mut influence = (0.0, 0.0);
-        for ((outcome, (factor, _)), region) in shares.iter().zip(&form.terms).zip(regions) {
-            if let Some((u, v)) = outcome {
-                influence.0 += factor * (u - region.mean()) / region.weight;
-                influence.1 += factor * v / region.weight;
-            }
-        }
-        let inside: Vec<bool> = shares.iter().map(Option::is_some).collect();
-        if inside.contains(&true) {
-            let sum = sums.entry(inside).or_default();
-            sum.0 += pattern.sums.squares(influence);
-            sum.1 += pattern.sums.w;
-            sum.2 += pattern.sums.w2;
-        }
-    }
-    let stratum = |(variance, weight, squares): (f64, f64, f64)| Stratum {
-        variance,
-        rows: weight * weight / squares,
-    };
-    sums.into_values().map(stratum).collect()
-}
-
-/// With more predicates than this that shares are told by, only seen combinations of them are thought of.
-const MOST_TOLD: usize = 4;
-
-/// The kinds of rows that could have gone unseen: those of the patterns, with any label, and either decision.
-fn unseen(form: &Form, layout: &Layout, regions: &[RegionSums]) -> Vec<Unseen> {
-    let told = if layout.told.len() > MOST_TOLD { &[] } else { &layout.told[..] };
-    let mut kinds = Vec::new();
-    for pattern in &layout.patterns {
-        for labels in 0..1_usize << told.len() {
-            let mut meets = pattern.meets.clone();
-            for (bit, &place) in told.iter().enumerate() {
-                meets[place] = labels >> bit & 1 == 1;
-            }
-            let shares: Vec<_> = outcomes(form, layout, &meets).collect();
-            let inside = || {
-                let inside = shares.iter().zip(regions).filter(|(outcome, _)| outcome.is_some());
-                inside.map(|(_, region)| region)
-            };
-            let least = inside().map(|region| region.weight).fold(f64::INFINITY, f64::min);
-            // Of regions of the same weight, but for rounding, the one of fewest effective rows: which is
-            // found must not depend on the order in which weights were added up.
-            let smallest = inside()
-                .filter(|region| region.weight <= least * (1.0 + 1e-9))
-                .min_by(|a, b| a.effective().total_cmp(&b.effective()));
-            let Some(smallest) = smallest else { continue };
-            for decided in [0.0, 1.0] {
-                let terms = shares.iter().zip(&form.terms).zip(regions);
-                let jump = terms.map(|((outcome, (factor, _)), region)| match outcome {
-                    Some((u, v)) => {
-                        let share = smallest.weight / region.weight;
-                        factor * (u + v * decided - region.mean()) * share
-                    }
-                    None => 0.0,
-                });
-                kinds.push(Unseen { jump: jump.sum(), rows: smallest.effective() });
-            }
-        }
-    }
-    kinds
-}
-
-/// Σ ω·x / Σ ω over parts of the rows, in each of which ω = w·(d + e·p) and ω·x = w·(u + v·p).
-#[derive(Default)]
-struct Quotient {
+/// Σ ω·x / Σ ω over rows, where ω = w·(d + e·p) and ω·x = w·(u + v·p) in each pattern of a layout.
+pub(super) struct Quotient<'a> {
+    layout: &'a Layout,
+    /// (u, v) and (d, e) of each pattern; `None` where its rows do not count.
+    parts: Vec<Option<(Outcome, Outcome)>>,
     over: f64,
     under: f64,
-    /// Σ ω², Σ ω·x².
-    squares: f64,
-    outcomes: f64,
-    parts: Vec<(Outcome, Outcome, Moments)>,
     /// How many rows have ω > 0.
     rows: usize,
 }
 
-impl Quotient {
-    fn add(&mut self, over: Outcome, under: Outcome, sums: Moments) {
-        self.over += sums.sum(over);
-        self.under += sums.sum(under);
-        self.squares += sums.squares(under);
-        self.outcomes += sums.spread(over, under);
-        self.rows += match (under.0 > 0.0, under.1 > 0.0) {
-            (true, _) => sums.counted,
-            (false, true) => sums.positive,
-            (false, false) => 0,
+impl<'a> Quotient<'a> {
+    pub(super) fn new(
+        layout: &'a Layout,
+        part: impl Fn(&[bool]) -> Option<(Outcome, Outcome)>,
+    ) -> Self {
+        let (mut over, mut under, mut rows) = (0.0, 0.0, 0);
+        let mut add = |pattern: &Pattern| {
+            let part = part(&pattern.meets)?;
+            let sums = &pattern.sums;
+            over += sums.sum(part.0);
+            under += sums.sum(part.1);
+            rows += match (part.1.0 > 0.0, part.1.1 > 0.0) {
+                (true, _) => sums.counted,
+                (false, true) => sums.positive,
+                (false, false) => 0,
+            };
+            Some(part)
         };
-        self.parts.push((over, under, sums));
+        let parts = layout.patterns.iter().map(&mut add).collect();
+        Quotient { layout, parts, over, under, rows }
     }
 
-    fn mean(&self) -> Mean {
+    /// The mean; a unit of several rows counts as one row with ω = Σ ω_r, whose outcome is their mean.
+    pub(super) fn mean(&self, counts: &Counts<'_>) -> Mean {
         let value = (self.over / self.under).clamp(0.0, 1.0);
-        let deviations = self
-            .parts
-            .iter()
-            .map(|((u, v), (d, e), sums)| sums.squares((u - value * d, v - value * e)));
+        // Σ ω², Σ ω·x², Σ ω²·(x − μ)².
+        let (mut squares, mut outcomes, mut deviations) = (0.0, 0.0, 0.0);
+        let patterns = self.layout.patterns.iter().zip(&self.parts);
+        for (pattern, part) in patterns {
+            if let Some((over, under)) = *part {
+                let sums = &pattern.alone;
+                squares += sums.squares(under);
+                outcomes += sums.spread(over, under);
+                deviations += sums.squares((over.0 - value * under.0, over.1 - value * under.1));
+            }
+        }
+        for (times, rows) in counts.units(self.layout) {
+            let (mut over, mut under, mut least) = (0.0, 0.0, 0.0);
+            for (pattern, w, wp) in rows {
+                if let Some(((u, v), (d, e))) = self.parts[pattern] {
+                    over += u * w + v * wp;
+                    under += d * w + e * wp;
+                    least +=
+                        ((u * w).abs() + (v * wp).abs()) + value * ((d * w).abs() + (e * wp).abs());
+                }
+            }
+            if under > 0.0 {
+                squares += times * under * under;
+                outcomes += times * over * over / under;
+                // What rounding leaves of nothing is nothing.
+                let deviation = over - value * under;
+                if deviation.abs() > 1e-12 * least {
+                    deviations += times * deviation * deviation;
+                }
+            }
+        }
         Mean {
             value,
-            variance: deviations.sum::<f64>() / (self.under * self.under),
-            spread: (self.outcomes / self.under - value * value).max(0.0),
-            rows: self.under * self.under / self.squares,
+            variance: deviations / (self.under * self.under),
+            spread: (outcomes / self.under - value * value).max(0.0),
+            rows: self.under * self.under / squares,
         }
     }
 }
@@ -222,32 +150,38 @@ pub(super) fn rate(shown: &WrittenRate, counts: &mut Counts<'_>, alpha: f64) -> 
     let one = Form::constant(1.0);
     let under = shown.under.as_ref().unwrap_or(&one);
     let layout = Layout::new(counts, &[&shown.over, under]);
-    let result = |rows, measurement| RateResult { text: shown.text.clone(), rows, measurement };
+    let nothing = |reason| RateResult {
+        text: shown.text.clone(),
+        rows: 0,
+        effective_rows: 0.0,
+        measurement: Measurement::Nothing { reason },
+    };
     if let Err(reason) = regions(&shown.over, &layout) {
-        return result(0, Measurement::Nothing { reason });
+        return nothing(reason);
     }
     let c = match (&shown.under, &shown.over.terms[..]) {
         (Some(_), [(factor, _)]) => *factor,
         _ => 1.0,
     };
-    let mut quotient = Quotient::default();
-    for pattern in &layout.patterns {
-        let over = linear(&shown.over, &layout, 0, &pattern.meets);
-        let under = linear(under, &layout, shown.over.terms.len(), &pattern.meets);
-        if let (Some((u, v)), Some((d, e))) = (over, under) {
-            let (u, v) = (u / c, v / c);
-            quotient.add((u, v), (d - (c - 1.0) * u, e - (c - 1.0) * v), pattern.sums);
-        }
-    }
+    let quotient = Quotient::new(&layout, |meets| {
+        let over = linear(&shown.over, &layout, 0, meets)?;
+        let (d, e) = linear(under, &layout, shown.over.terms.len(), meets)?;
+        let (u, v) = (over.0 / c, over.1 / c);
+        Some(((u, v), (d - (c - 1.0) * u, e - (c - 1.0) * v)))
+    });
     if quotient.under <= 0.0 {
-        let reason = "nothing is decided positive".to_owned();
-        return result(0, Measurement::Nothing { reason });
+        return nothing("nothing is decided positive".to_owned());
     }
-    let mean = quotient.mean();
+    let mean = quotient.mean(counts);
     let from = |q: f64| c * q / (1.0 + (c - 1.0) * q);
     let Interval { low, high } = mean.interval(alpha);
     let interval = Interval { low: from(low), high: from(high) };
-    result(quotient.rows, Measurement::Measured(Estimate { value: from(mean.value), interval }))
+    RateResult {
+        text: shown.text.clone(),
+        rows: quotient.rows,
+        effective_rows: mean.rows,
+        measurement: Measurement::Measured(Estimate { value: from(mean.value), interval }),
+    }
 }
 
 /// β + Σ_k a_k·x_k of a row as u + v·p, where the shares stand from `first` on; `None` where it does not count.

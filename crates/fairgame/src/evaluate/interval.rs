@@ -42,6 +42,13 @@
 //! ```
 //!
 //! and never less far than t·√V.
+//!
+//! # By unit
+//!
+//! Where rows come in units, a unit u counts as one row: of one mean, with ω_u = Σ_r ω_r and x_u = Σ_r ω_r·x_r / ω_u, which
+//! lies in [0, 1], too; of several, with z_u = Σ_r z_r. n counts effective units, V = Σ_u z_u², and a stratum is the units
+//! whose rows are, together, in the same regions. Beside the kinds of rows that may be unseen there are kinds of units:
+//! made up of rows as those of a stratum are, and all of these moving ℓ one way as far as they can.
 
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +95,11 @@ fn freedom(rows: f64) -> f64 {
 }
 
 impl Mean {
+    /// V as it is estimated: no less than if ω told nothing of x.
+    pub(super) fn found(self) -> f64 {
+        self.variance.max(self.spread / self.rows)
+    }
+
     /// The interval that misses the population's mean with probability `alpha`.
     pub(super) fn interval(self, alpha: f64) -> Interval {
         let (tail, n) = (alpha / 2.0, self.rows);
@@ -95,7 +107,7 @@ impl Mean {
         let z = normal(tail);
         let widened = (student(freedom(n), tail) / z).powi(2);
         let told = mean * (1.0 - mean) / n;
-        let found = self.variance.max(self.spread / n);
+        let found = self.found();
         let variance = if found <= told {
             told.min(found * widened)
         } else {

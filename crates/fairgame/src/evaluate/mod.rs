@@ -9,6 +9,11 @@
 //! decisions, 1 − p or p for an error, and so on. The dataset's rate averages the p_r themselves, not one draw
 //! of decisions, so the noise of the draws is no part of it.
 //!
+//! Where several rows are of one **unit** (a person, a household), units are the independent draws, and not rows
+//! ([`Accumulator::add_by_unit`]). The population's rate is the same quotient, of expected sums over a unit's rows. All
+//! that follows then holds with units in place of rows: a unit counts as one row of weight Σ_r w_r whose outcome is
+//! the weighted mean of its rows' outcomes. Units of one row are rows.
+//!
 //! A constraint's loss ℓ_i is a sum of such rates, met where it is at most 0, and a ratio (precision, F1) is
 //! cleared of its denominator as it is everywhere in [`rate`](crate::rate).
 //!
@@ -26,14 +31,15 @@
 //!   interval for bounded outcomes where that is wider;
 //! - of several: z_r = Σ_k a_k·w_r·1{r ∈ R_k}·(x_kr − μ_k)/W_k is the influence of row r on ℓ = β + Σ_k a_k·μ_k, with
 //!   μ_k the mean of x_k over R_k and W_k the weight of R_k. Σ_r z_r² is the variance, with the covariances of
-//!   overlapping regions; Student's quantile is taken with Welch and Satterthwaite's degrees of freedom, and the
+//!   overlapping regions; by unit, it is Σ_u (Σ_{r ∈ u} z_r)². Student's quantile is taken with Welch and Satterthwaite's degrees of freedom, and the
 //!   interval is widened by what unseen kinds of rows could have moved ℓ by, so that it never has width 0 where
 //!   a group's decisions merely agree.
 //!
 //! # What it costs
 //!
 //! Rows that no predicate tells apart are summed once (Σ w, w·p, w·p², w², w²·p, w²·p²), exactly: rows may come in
-//! parts and in any order ([`Accumulator`]). All else is arithmetic on sums over the members of each constraint's
+//! parts and in any order ([`Accumulator`]). By unit, Σ w and Σ w·p are also kept for each unit and class, exactly; what
+//! is kept then grows with the number of units. All else is arithmetic on sums over the members of each constraint's
 //! groups. A thousand groups cost their members, not a thousand times the rows.
 //!
 //! # Example
@@ -64,29 +70,33 @@ mod counts;
 mod decisions;
 mod estimate;
 mod exact;
+mod gate;
 mod interval;
+mod loss;
 mod moments;
 mod quantile;
 mod result;
 mod sums;
+mod units;
 mod verdict;
 
 pub use accumulate::Accumulator;
 pub use audit::{Audit, Audited};
 pub use decisions::Decisions;
+pub(crate) use gate::margins;
 pub use interval::{Interval, rows_needed};
 pub(crate) use quantile::normal_tail;
 pub use result::{
-    ConstraintResult, Estimate, Evaluation, Measurement, ObjectiveResult, RateResult,
+    ConstraintResult, Estimate, Evaluation, MOST_ROWS, Measurement, ObjectiveResult, RateResult,
 };
 pub use verdict::{ROUNDING, Verdict};
 
-use crate::rate::{Bound, Form, Partition};
+use crate::rate::{Bound, Partition};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 use accumulate::add_rows;
-use counts::Counts;
 use sums::RowSums;
+use units::{GatheredUnits, Units};
 
 /// Evaluates decisions on a dataset: an [`Accumulator`] of one table.
 ///
@@ -100,9 +110,24 @@ pub fn evaluate(
     decisions: Decisions<'_>,
     confidence: f64,
 ) -> Result<Evaluation> {
+    evaluate_by_unit(bound, table, weights, None, decisions, confidence)
+}
+
+/// Evaluates decisions on a dataset whose rows are of these units, as [`Accumulator::add_by_unit`] has them.
+///
+/// # Errors
+/// As of [`evaluate`]; or if there is not one unit a row.
+pub fn evaluate_by_unit(
+    bound: &Bound,
+    table: &Table,
+    weights: Option<&[f32]>,
+    units: Option<&[Option<u64>]>,
+    decisions: Decisions<'_>,
+    confidence: f64,
+) -> Result<Evaluation> {
     check_confidence(confidence)?;
     let mut rows = Accumulator::new(bound);
-    rows.add(table, weights, decisions)?;
+    rows.add_by_unit(table, weights, units, decisions)?;
     rows.finish(confidence)
 }
 
@@ -115,35 +140,41 @@ pub fn check_confidence(confidence: f64) -> Result<()> {
     Err(Error::new(ErrorKind::Settings, message).help("0.95 is a usual one"))
 }
 
-/// Evaluates decisions on rows whose cells are known already.
+/// Evaluates decisions on rows whose cells are known already; `units` says which unit each row is of.
 pub(crate) fn evaluate_cells(
     bound: &Bound,
     (partition, cells): (&Partition, &[u32]),
     weights: Option<&[f32]>,
+    units: Option<&[u32]>,
     decisions: Decisions<'_>,
     confidence: f64,
 ) -> Result<Evaluation> {
-    let mut sums = vec![RowSums::default(); partition.cells()];
-    add_rows(&mut sums, cells, weights, decisions);
-    accumulate::judge(bound, partition.met(), &sums, confidence)
+    let rows = CellSums::new((partition, cells), weights, units, decisions);
+    accumulate::judge(bound, partition.met(), &rows.cells, rows.units.as_ref(), confidence)
 }
 
-/// How far the loss of each constraint may be above what rows say, each with a chance of `misses` / 2.
-///
-/// The cells of the rows are known already.
-pub(crate) fn margins(
-    bound: &Bound,
-    (partition, cells): (&Partition, &[u32]),
-    weights: Option<&[f32]>,
-    decisions: Decisions<'_>,
-    misses: f64,
-) -> Vec<f64> {
-    let mut sums = vec![RowSums::default(); partition.cells()];
-    add_rows(&mut sums, cells, weights, decisions);
-    let counts = &mut Counts::new(partition.met(), &sums);
-    let mut margin = |form: &Form| match estimate::loss(&form.collected(), counts, misses) {
-        Measurement::Measured(found) => found.interval.high - found.value,
-        Measurement::Nothing { .. } => 0.0,
-    };
-    bound.losses().skip(1).map(|loss| margin(&loss.form)).collect()
+/// What evaluation needs of rows whose cells are known.
+struct CellSums {
+    cells: Vec<RowSums>,
+    units: Option<GatheredUnits>,
+}
+
+impl CellSums {
+    fn new(
+        (partition, cells): (&Partition, &[u32]),
+        weights: Option<&[f32]>,
+        units: Option<&[u32]>,
+        decisions: Decisions<'_>,
+    ) -> Self {
+        let mut sums = vec![RowSums::default(); partition.cells()];
+        add_rows(&mut sums, cells, weights, decisions);
+        let units = units.map(|units| {
+            let mut all = Units::default();
+            let unit = |unit: &u32| Some(u64::from(*unit));
+            all.add(cells, weights, units.iter().map(unit), decisions);
+            let same: Vec<u32> = (0..partition.cells() as u32).collect();
+            all.gathered(&same, partition.cells())
+        });
+        CellSums { cells: sums, units }
+    }
 }

@@ -38,6 +38,13 @@ impl Chance {
             numerator => Chance { numerator, exponent: -53 },
         }
     }
+
+    /// Adds w and w·p of a row to sums of these.
+    pub(super) fn add_to(self, weight: f32, w: &mut Exact<5, -149>, wp: &mut Exact<6, -202>) {
+        let (m, e) = parts(weight);
+        w.add(u128::from(m), e);
+        wp.add(u128::from(m) * u128::from(self.numerator), e + self.exponent);
+    }
 }
 
 /// Sums over rows, with w the weight of a row and p its chance of a positive decision.
@@ -102,6 +109,11 @@ impl RowSums {
         self.w2.merge(&other.w2);
         self.w2p.merge(&other.w2p);
         self.w2p2.merge(&other.w2p2);
+    }
+
+    /// How many rows have a weight above 0.
+    pub(super) fn counted(&self) -> u64 {
+        self.counted
     }
 
     /// Σ w.

@@ -151,7 +151,8 @@ impl Training<'_> {
         let enforced = self.enforced();
         let cells = (&self.partition, enforced.compiled.cells());
         let decisions = Decisions::Probabilities(chances);
-        margins(&self.bound, cells, enforced.given.as_deref(), decisions, misses)
+        let (weights, units) = (enforced.given.as_deref(), enforced.units.as_deref());
+        margins(&self.bound, cells, weights, units, decisions, misses)
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::algorithm::Algorithm;
 use crate::classifier::{
-    Classifier, Dataset, Draw, Explained, Iterates, Member, Selection, Shrunk,
+    Classifier, Dataset, Draw, Explained, Iterates, Member, Selection, Shrunk, draws,
 };
 use crate::evaluate::{Decisions, Evaluation, evaluate_cells};
 use crate::game::{Ending, Moment};
@@ -255,7 +255,12 @@ impl Training<'_> {
         }
         if let Some(test) = &self.test {
             let Weighted { table, weights } = test.weighted();
-            let evaluation = classifier.evaluate(table, weights, CONFIDENCE)?;
+            // Test rows need not have the column.
+            let unit = self.plan.spec.unit.as_deref();
+            let unit = table.columns().iter().find(|column| Some(column.name.as_str()) == unit);
+            let units = unit.map(|column| draws(&column.values));
+            let units = units.as_deref();
+            let evaluation = classifier.evaluate_by_unit(table, weights, units, CONFIDENCE)?;
             let (part, source) = ("test".to_owned(), test.source.clone());
             parts.push(RecordedPart { part, source, evaluation });
         }
@@ -281,8 +286,8 @@ impl Training<'_> {
         };
         let cells = (&self.partition, rows.compiled.cells());
         let decisions = Decisions::Probabilities(chances);
-        let weights = rows.given.as_deref();
-        let evaluation = evaluate_cells(&self.bound, cells, weights, decisions, CONFIDENCE)?;
+        let (weights, units) = (rows.given.as_deref(), rows.units.as_deref());
+        let evaluation = evaluate_cells(&self.bound, cells, weights, units, decisions, CONFIDENCE)?;
         Ok(RecordedPart { part: part.to_owned(), source: rows.source.clone(), evaluation })
     }
 

@@ -10,7 +10,7 @@ use super::mixture::Chosen;
 use super::promise::NoPromise;
 use super::{Enforcement, Standing, Training};
 use crate::classifier::{Explained, Selection};
-use crate::evaluate::{Evaluation, Interval, ROUNDING, rows_needed};
+use crate::evaluate::{Evaluation, Interval, ROUNDING};
 use crate::game::Moment;
 use crate::rate::{Bound, Losses, Tally};
 
@@ -166,13 +166,16 @@ pub(super) fn few_rows(enforced: &Evaluation) -> Vec<Warning> {
     let once = rates.filter(|rate| seen.insert(rate.text.as_str()));
     let few = once.filter_map(|rate| {
         let estimate = rate.measurement.estimate()?;
-        let (value, interval) = (estimate.value, estimate.interval);
-        (interval.high - interval.low > HARDLY_KNOWN).then(|| Warning::FewRows {
+        let interval = estimate.interval;
+        if interval.high - interval.low <= HARDLY_KNOWN {
+            return None;
+        }
+        Some(Warning::FewRows {
             rate: rate.text.clone(),
             rows: rate.rows,
             interval,
             confidence: enforced.confidence,
-            needed: rows_needed(value, rate.rows, enforced.confidence, HARDLY_KNOWN),
+            needed: rate.rows_to_know(enforced.confidence, HARDLY_KNOWN)?,
         })
     });
     few.collect()
