@@ -100,6 +100,24 @@ impl Mean {
         self.variance.max(self.spread / self.rows)
     }
 
+    /// The mean of `by` times as many rows like these.
+    pub(super) fn of_more(self, by: f64) -> Mean {
+        Mean { variance: self.variance / by, rows: self.rows * by, ..self }
+    }
+
+    /// The mean if it were `value`, with outcomes spread as they are in relation to outcomes of 0 and 1, and no less
+    /// than now.
+    pub(super) fn moved(self, value: f64) -> Mean {
+        let (before, after) = (self.value * (1.0 - self.value), value * (1.0 - value));
+        let (variance, spread) = if before > 0.0 {
+            (self.variance * after / before, self.spread * after / before)
+        } else {
+            (after / self.rows, after)
+        };
+        let (variance, spread) = (variance.max(self.variance), spread.max(self.spread));
+        Mean { value, variance, spread, rows: self.rows }
+    }
+
     /// The interval that misses the population's mean with probability `alpha`.
     pub(super) fn interval(self, alpha: f64) -> Interval {
         let (tail, n) = (alpha / 2.0, self.rows);

@@ -143,6 +143,56 @@ impl Loss {
         }
     }
 
+    /// The loss on `by` times as many rows like these.
+    pub(super) fn of_more(&self, by: f64) -> Loss {
+        let means = match &self.means {
+            Means::None => Means::None,
+            Means::One { mean, constant, factor } => {
+                Means::One { mean: mean.of_more(by), constant: *constant, factor: *factor }
+            }
+            Means::Several { strata, unseen } => Means::Several {
+                strata: strata
+                    .iter()
+                    .map(|one| Stratum { variance: one.variance / by, rows: one.rows * by })
+                    .collect(),
+                unseen: unseen.iter().map(|one| Unseen { rows: one.rows * by, ..*one }).collect(),
+            },
+        };
+        let rates = self.rates.iter().map(|rate| RateMean { rows: rate.rows * by, ..*rate });
+        Loss { means, rates: rates.collect(), ..*self }
+    }
+
+    /// The loss if it were larger by `up`, with the variance that the rates would then have, and no less than now.
+    ///
+    /// Of all ways to move the rates, the likeliest moves rate k by up·a_k·v_k / Σ_j a_j²·v_j, where v_k is its
+    /// variance.
+    pub(super) fn moved(&self, up: f64) -> Loss {
+        let before: f64 = self.rates.iter().map(|rate| rate.variance(rate.drawn())).sum();
+        let moved = |rate: &RateMean| {
+            let by = up * rate.variance(rate.drawn()) / before / rate.factor;
+            RateMean { value: (rate.value + by).clamp(0.0, 1.0), ..*rate }
+        };
+        let rates: Vec<RateMean> = self.rates.iter().map(moved).collect();
+        let after: f64 = rates.iter().map(|rate| rate.variance(rate.drawn())).sum();
+        let grown = (after / before).max(1.0);
+        let means = match (&self.means, &rates[..]) {
+            (Means::One { mean, constant, factor }, [rate]) => {
+                Means::One { mean: mean.moved(rate.value), constant: *constant, factor: *factor }
+            }
+            (Means::Several { strata, unseen }, _) => Means::Several {
+                strata: strata
+                    .iter()
+                    .map(|one| Stratum { variance: grown * one.variance, ..*one })
+                    .collect(),
+                unseen: unseen.clone(),
+            },
+            (means, _) => means.clone(),
+        };
+        let sum = |rates: &[RateMean]| rates.iter().map(|one| one.factor * one.value).sum::<f64>();
+        let value = self.value + sum(&rates) - sum(&self.rates);
+        Loss { value, means, rates, ..*self }
+    }
+
     /// The loss of a form and the interval that misses it with probability `alpha`, or why there is nothing to measure.
     pub(super) fn measure(form: &Form, counts: &mut Counts<'_>, alpha: f64) -> Measurement {
         match Loss::new(form, counts) {

@@ -83,7 +83,8 @@ mod verdict;
 pub use accumulate::Accumulator;
 pub use audit::{Audit, Audited};
 pub use decisions::Decisions;
-pub(crate) use gate::margins;
+#[allow(unused_imports)]
+pub(crate) use gate::{Gate, gate_margins, margins};
 pub use interval::{Interval, rows_needed};
 pub(crate) use quantile::normal_tail;
 pub use result::{
