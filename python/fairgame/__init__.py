@@ -88,17 +88,24 @@ def dataset(name: str) -> Any:
 
 
 def evaluate(
-    classifier: FairGameClassifier | str | os.PathLike, data: Any, *, sample_weight: Any = None, confidence: float = 0.95
+    classifier: FairGameClassifier | str | os.PathLike,
+    data: Any,
+    *,
+    sample_weight: Any = None,
+    unit: Any = None,
+    confidence: float = 0.95,
 ) -> Evaluation:
     """Evaluates a classifier, or that of a model file, as `fairgame evaluate` does.
 
-    The table has the label and the groups as columns.
+    The table has the label and the groups as columns. Where several rows are of one person, `unit` says which: it is
+    the name of a column, or an array with one identifier per row. Intervals are then those of independent units.
     """
     if isinstance(classifier, (str, os.PathLike)):
         classifier = load(classifier)
     _check_is_fitted(classifier)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    found, notes = classifier._classifier.evaluate(_table(data), weight, confidence)
+    rows = _table(data)
+    found, notes = classifier._classifier.evaluate(rows, weight, confidence, _arguments.units(unit, rows))
     return Evaluation(json.loads(found), notes)
 
 
@@ -110,9 +117,12 @@ def audit(
     constraints: Iterable[Any],
     objective: Any = "error()",
     sample_weight: Any = None,
+    unit: Any = None,
     confidence: float = 0.95,
 ) -> Evaluation:
     """Evaluates decisions of any origin: booleans, 0 and 1, or probabilities of a positive decision.
+
+    `unit` is as of `evaluate`.
 
     >>> import fairgame, numpy as np
     >>> sex, able = np.array(["f", "m"] * 50), np.array([True, True, False, False] * 25)
@@ -126,7 +136,9 @@ def audit(
     chances = np.asarray(predictions, dtype=np.float64)
     if chances.ndim != 1:
         raise ValueError(f"predictions are one number a row, and not of shape {chances.shape}")
-    return Evaluation(json.loads(_fairgame.audit(policy, _table(data), chances, weight, confidence)))
+    rows = _table(data)
+    found, notes = _fairgame.audit(policy, rows, chances, weight, confidence, _arguments.units(unit, rows))
+    return Evaluation(json.loads(found), notes)
 
 
 def _policy_file(path: str | os.PathLike) -> Any:

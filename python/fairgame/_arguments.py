@@ -13,7 +13,8 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
-from ._table import is_columns, is_frame, table
+from ._fairgame import Table
+from ._table import back, column, is_columns, is_frame, table
 from .rates import Constraint
 
 
@@ -60,6 +61,21 @@ def weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
     return _check_sample_weight(sample_weight, np.zeros((rows, 1)), dtype=np.float64, ensure_non_negative=True)
+
+
+def units(unit: Any, rows: Table) -> Table | None:
+    """The unit of each row as a table of one column: by the name of a column of these rows, or as an array."""
+    if unit is None:
+        return None
+    if isinstance(unit, str):
+        known = [name for name, _ in rows.columns]
+        if unit not in known:
+            raise ValueError(f"unit is {unit!r}, and there is no such column: name one of {known}, or give an array")
+        return Table.from_columns([("unit", back(rows, unit))])
+    found = Table.from_columns([("unit", column(column_or_1d(unit), "unit"))])
+    if found.rows != rows.rows:
+        raise ValueError(f"{found.rows} units are given for {rows.rows} rows")
+    return found
 
 
 def four_parts(given: Any, name: str) -> tuple:

@@ -229,12 +229,16 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         weights = np.array([one["weight"] for one in self.mixture_])
         return DecisionDistribution(weights, self.classes_[(scores > 0).astype(int)], scores)
 
-    def evaluate(self, X, y, *, sensitive_features=None, sample_weight=None, confidence=0.95) -> Evaluation:
-        """The rates and constraints on these rows, with confidence intervals and verdicts."""
+    def evaluate(self, X, y, *, sensitive_features=None, sample_weight=None, unit=None, confidence=0.95) -> Evaluation:
+        """The rates and constraints on these rows, with confidence intervals and verdicts.
+
+        Where several rows are of one person, `unit` says which: it is an array with one identifier per row, or the
+        name of a column. Intervals are then those of independent units.
+        """
         check_is_fitted(self)
         rows, weight = self._rows(X, y, sensitive_features, sample_weight)
         with _help_with_groups():
-            found, notes = self._classifier.evaluate(rows, weight, confidence)
+            found, notes = self._classifier.evaluate(rows, weight, confidence, _arguments.units(unit, rows))
         for note in notes:
             warnings.warn(note, FairGameWarning, stacklevel=2)
         return Evaluation(json.loads(found), notes)

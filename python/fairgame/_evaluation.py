@@ -12,25 +12,32 @@ class Evaluation:
 
     `constraints` and `rates` are lists of dicts with the keys `name`, `value`, `low`, `high` and `reason` (why there
     is no value, or None). A constraint also has its `verdict`, and a rate its number of `rows`. The value of a
-    constraint is its loss on these rows: there the constraint holds if the loss is at most 0. `to_pandas()` makes a
-    frame of both lists.
+    constraint is its loss on these rows: there the constraint holds if the loss is at most 0. If it is undecided,
+    `rows_to_decide` is about how many rows like these would decide it at this value, or None if no number would.
+    `to_pandas()` makes a frame of both lists.
+
+    If a constraint is undecided, `margin_to_meet` is the `margin` to train with, so that an evaluation like this one
+    is likely to say met; it is None for audits. `units` is the number of units, or None if rows are independent.
 
     `verdict` is `"met"`, `"violated"` or `"undecided"`, for all constraints together at the level `confidence`.
     """
 
     def __init__(self, found: dict[str, Any], warnings: Iterable[str] = ()):
         self.rows: int = found["rows"]
+        self.units: int | None = found.get("units")
         self.confidence: float = found["confidence"]
         self.verdict: str = found["verdict"]
         self.error: float | None = found["error"]
         self.positive_rate: float | None = found["positive_rate"]
         self.objective: dict[str, Any] = _row(found["objective"], "name")
         self.constraints: list[dict[str, Any]] = [
-            _row(one, "name") | {"verdict": one["verdict"]} for one in found["constraints"]
+            _row(one, "name") | {"verdict": one["verdict"], "rows_to_decide": one.get("rows_to_decide")}
+            for one in found["constraints"]
         ]
         rates = [rate for one in found["constraints"] for rate in one["rates"]]
         unique = {rate["text"]: _row(rate, "text") | {"rows": rate["rows"]} for rate in rates}
         self.rates: list[dict[str, Any]] = list(unique.values())
+        self.margin_to_meet: str | None = found.get("margin_to_meet")
         self.warnings: list[str] = list(warnings)
 
     @property
@@ -53,7 +60,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         lines = [self._heading()]
-        lines += [f"  {one['name']}: {_shown(one)} {one.get('verdict', '')}".rstrip() for one in self._all()]
+        lines += [f"  {one['name']}: {_shown(one)} {_verdict(one)}".rstrip() for one in self._all()]
         lines += [f"  note: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
@@ -62,14 +69,15 @@ class Evaluation:
             return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
         head = row("", "value", f"interval at {100 * self.confidence:g} %", "verdict", tag="th")
-        body = "".join(row(one["name"], _value(one), _interval(one), one.get("verdict", "")) for one in self._all())
+        body = "".join(row(one["name"], _value(one), _interval(one), _verdict(one)) for one in self._all())
         notes = "".join(f"<p>{html.escape(warning)}</p>" for warning in self.warnings)
         return f"<table><caption>{html.escape(self._heading())}</caption>{head}{body}</table>{notes}"
 
     def _heading(self) -> str:
         if not self.constraints:
             return f"{self.rows} rows; there are no constraints"
-        return f"{self.rows} rows: {self.verdict} at a confidence of {100 * self.confidence:g} %"
+        rows = f"{self.rows} rows" if self.units is None else f"{self.rows} rows of {self.units} units"
+        return f"{rows}: {self.verdict} at a confidence of {100 * self.confidence:g} %"
 
     def _all(self) -> list[dict[str, Any]]:
         return [self.objective, *self.constraints]
@@ -88,6 +96,11 @@ def _row(found: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _shown(one: dict[str, Any]) -> str:
     return f"{_value(one)} {_interval(one)}".rstrip()
+
+
+def _verdict(one: dict[str, Any]) -> str:
+    needed = one.get("rows_to_decide")
+    return one.get("verdict", "") + (f" (about {needed:,} rows like these would decide it)" if needed else "")
 
 
 def _value(one: dict[str, Any]) -> str:

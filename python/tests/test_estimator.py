@@ -206,6 +206,47 @@ def test_audit_and_evaluate_agree(people):
     assert audited.worst == max(one["value"] for one in audited.constraints)
 
 
+def test_units(people):
+    X, y, group = people
+    fitted = FairGameClassifier([RULE], algorithm=FEW).fit(X, y, sensitive_features=group)
+    width = lambda found: found.constraints[0]["high"] - found.constraints[0]["low"]
+    rows = np.repeat(np.arange(1000, 2000), 3)
+    X, y, group = X[rows], y[rows], group[rows]
+    new = lambda **more: fitted.evaluate(X, y, sensitive_features=group, **more)
+    once, by_row, by_unit = new(unit=np.arange(3000)), new(), new(unit=rows)
+    assert (once.units, by_row.units, by_unit.units) == (3000, None, 1000)
+    assert once.constraints == by_row.constraints
+    assert width(by_unit) > 1.6 * width(by_row)
+    assert "3000 rows of 1000 units" in repr(by_unit)
+
+    # By the name of a column, of any kind.
+    chances, texts = fitted.predict_proba(X)[:, 1], rows.astype(str)
+    audit = lambda unit: fairgame.audit(data, chances, label="y", constraints=[RULE], unit=unit)
+    for kind in (texts, rows, np.where(rows == 1000, None, texts.astype(object))):
+        data = pd.DataFrame({"group": group, "y": y, "person": kind})
+        found = audit("person")
+        whole = kind[0] is not None
+        assert found.units == (1000 if whole else 1002)
+        assert not whole or found.constraints == by_unit.constraints
+        assert found.warnings == ([] if whole else ["3 rows without a unit count as units of their own"])
+    with pytest.raises(ValueError, match="no such column"):
+        audit("persons")
+    with pytest.raises(ValueError, match="2 units are given for 3000 rows"):
+        audit([1, 2])
+
+
+def test_what_would_decide():
+    n = 400
+    data = {"y": np.ones(n, dtype=bool), "x": np.arange(n)}
+    found = fairgame.audit(data, np.arange(n) % 2 == 0, label="y", constraints=["tpr() >= 0.48", "tpr() >= 0.5"])
+    first, second = found.constraints
+    assert first["verdict"] == second["verdict"] == "undecided"
+    # The half-width is about 0.0577 at 400 rows, and is to be 0.02.
+    assert 3000 < first["rows_to_decide"] < 3700 and second["rows_to_decide"] is None
+    assert "rows like these would decide it" in repr(found)
+    assert found.margin_to_meet is None
+
+
 def test_files(people, tmp_path):
     pandas, y, group = frames(people)
     for X, labels in ((people[0], y), (pandas, pd.Series(np.where(y, "yes", "no"), name="hired it?"))):

@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::table::PyTable;
-use crate::{failed, json_failed, weights};
+use crate::{failed, json_failed, units_of, weights, without_unit};
 
 /// A trained classifier.
 #[pyclass(frozen, module = "fairgame._fairgame", name = "Classifier")]
@@ -97,23 +97,31 @@ impl PyClassifier {
     }
 
     /// Rates, constraints, intervals and verdicts on rows that have a label, as JSON; and what to know of it.
-    #[pyo3(signature = (table, weight=None, confidence=0.95))]
+    ///
+    /// Rows are of the `units` in the only column of a table, if it is given.
+    #[pyo3(signature = (table, weight=None, confidence=0.95, units=None))]
     fn evaluate(
         &self,
         py: Python<'_>,
         table: &PyTable,
         weight: Option<PyReadonlyArray1<'_, f64>>,
         confidence: f64,
+        units: Option<&PyTable>,
     ) -> PyResult<(String, Vec<String>)> {
-        let weights = weights(weight);
+        let (weights, units) = (weights(weight), units.map(units_of));
         let (found, seen) = py
             .detach(|| {
-                let found = self.0.evaluate(&table.0, weights.as_deref(), confidence)?;
+                let (weights, units) = (weights.as_deref(), units.as_deref());
+                let found = self.0.evaluate_by_unit(&table.0, weights, units, confidence)?;
                 Ok((found, self.0.seen(&table.0)?))
             })
             .map_err(failed)?;
-        let warnings = seen.map(|seen| seen.to_string()).into_iter().collect();
-        Ok((serde_json::to_string(&found).map_err(json_failed)?, warnings))
+        let mut warnings: Vec<String> = seen.map(|seen| seen.to_string()).into_iter().collect();
+        warnings.extend(without_unit(units.as_deref()));
+        let margin = found.margin_to_meet();
+        let mut found = serde_json::to_value(&found).map_err(json_failed)?;
+        found["margin_to_meet"] = json!(margin);
+        Ok((found.to_string(), warnings))
     }
 
     /// The page about it; with rows to test on, also how it does on them.

@@ -8,6 +8,7 @@ mod classifier;
 mod table;
 mod train;
 
+use fairgame::classifier::draws;
 use fairgame::evaluate::{self, Decisions, Evaluation};
 use fairgame::rate::{Problem, Weighted};
 use fairgame::settings::Declared;
@@ -42,6 +43,20 @@ fn weights(given: Option<PyReadonlyArray1<'_, f64>>) -> Option<Vec<f32>> {
     given.map(|given| given.as_array().iter().map(|&weight| weight as f32).collect())
 }
 
+/// The unit of each row, from the only column of a table.
+fn units_of(table: &PyTable) -> Vec<Option<u64>> {
+    table.0.columns().iter().flat_map(|column| draws(&column.values)).collect()
+}
+
+/// What to know of rows that have no unit, if there are any.
+fn without_unit(units: Option<&[Option<u64>]>) -> Option<String> {
+    match units.map_or(0, |units| units.iter().filter(|unit| unit.is_none()).count()) {
+        0 => None,
+        1 => Some("1 row without a unit counts as a unit of its own".to_owned()),
+        rows => Some(format!("{rows} rows without a unit count as units of their own")),
+    }
+}
+
 /// Refuses settings that no training could be made with, and gives the complete ones.
 #[pyfunction]
 fn check(policy: &str) -> PyResult<String> {
@@ -54,9 +69,9 @@ fn settings() -> String {
     Spec::schema().listed().to_string()
 }
 
-/// The verdicts on anyone's decisions, as chances of a positive one: as JSON.
+/// The verdicts on anyone's decisions, as chances of a positive one: as JSON; and what to know of it.
 #[pyfunction]
-#[pyo3(signature = (policy, table, chances, weight=None, confidence=0.95))]
+#[pyo3(signature = (policy, table, chances, weight=None, confidence=0.95, units=None))]
 fn audit(
     py: Python<'_>,
     policy: &str,
@@ -64,8 +79,9 @@ fn audit(
     chances: PyReadonlyArray1<'_, f64>,
     weight: Option<PyReadonlyArray1<'_, f64>>,
     confidence: f64,
-) -> PyResult<String> {
-    let (spec, weights) = (spec(policy)?, weights(weight));
+    units: Option<&PyTable>,
+) -> PyResult<(String, Vec<String>)> {
+    let (spec, weights, units) = (spec(policy)?, weights(weight), units.map(units_of));
     let chances: Vec<f64> = chances.as_array().iter().copied().collect();
     let found = py.detach(|| -> fairgame::Result<Evaluation> {
         let mut problem = Problem::parse(&spec.label, &spec.objective, &spec.constraints)?;
@@ -75,9 +91,11 @@ fn audit(
         let rows = Weighted { table: &table.0, weights: weights.as_deref() };
         let (bound, _) = problem.bind(rows, &[])?;
         let decisions = Decisions::Probabilities(&chances);
-        evaluate::evaluate(&bound, &table.0, weights.as_deref(), decisions, confidence)
+        let (weights, units) = (weights.as_deref(), units.as_deref());
+        evaluate::evaluate_by_unit(&bound, &table.0, weights, units, decisions, confidence)
     });
-    serde_json::to_string(&found.map_err(failed)?).map_err(json_failed)
+    let found = serde_json::to_string(&found.map_err(failed)?).map_err(json_failed)?;
+    Ok((found, without_unit(units.as_deref()).into_iter().collect()))
 }
 
 #[pymodule]
