@@ -273,16 +273,8 @@ impl Rendered<'_> {
         if enforced.rows > 0
             && let (Some(price), false) = (trained.mixture.price, margin == Margin::None)
         {
-            let of = match margin {
-                Margin::None => String::new(),
-                Margin::Errors(1.0) => "one standard error".to_owned(),
-                Margin::Errors(errors) => format!("{errors} standard errors"),
-                Margin::Confidence(level) => {
-                    format!("{} % confidence", output::short(100.0 * level))
-                }
-            };
             text += &format!(
-                "The safety margin ({of}) and the optimism raise the objective by {price:.4} on these rows.\n"
+                "The safety margin ({margin}) and the optimism raise the objective by {price:.4} on these rows.\n"
             );
         }
         text

@@ -258,6 +258,7 @@ fn ways() -> Vec<String> {
         Margin::Errors(1.0) => "recommended (κ = 1)".to_owned(),
         Margin::Errors(errors) => format!("recommended, κ = {errors}"),
         Margin::Confidence(level) => format!("recommended, {} % sure", 100.0 * level),
+        margin => format!("recommended, {margin}"),
     });
     paper.into_iter().chain(ours).collect()
 }

@@ -109,10 +109,7 @@ impl PromisePlan {
             },
             progress,
         )?;
-        let allowed = match self.margin {
-            Margin::Confidence(confidence) => Some(1.0 - confidence),
-            Margin::None | Margin::Errors(_) => None,
-        };
+        let allowed = self.margin.confidence().map(|confidence| 1.0 - confidence);
         let lines = pairs.iter().zip(done).map(|(&(problem, model), draws)| {
             Line::of(problem, model, &draws.into_values().collect::<Vec<_>>(), allowed)
         });

@@ -81,12 +81,7 @@ impl Promises {
     pub fn margin_in_words(&self) -> String {
         match self.margin {
             Margin::None => "no margin".to_owned(),
-            Margin::Errors(1.0) => "a margin of 1 standard error".to_owned(),
-            Margin::Errors(errors) => format!("a margin of {errors} standard errors"),
-            Margin::Confidence(level) => {
-                // 0.95 · 100 is not quite 95.
-                format!("a margin of {} %", (100.0 * level * 1e6).round() / 1e6)
-            }
+            margin => format!("a margin of {margin}"),
         }
     }
 

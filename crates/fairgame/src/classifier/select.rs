@@ -1,5 +1,7 @@
 //! From kept models to one classifier: which, and how likely each.
 
+use std::fmt;
+
 use serde_json::{Value, json};
 
 use super::shrink::{Epsilon, Shrunk, shrink};
@@ -55,7 +57,7 @@ declare! {
         /// How far constraints may be violated.
         pub epsilon: Epsilon = with(Epsilon::Least).check(|epsilon| epsilon.check()),
         /// Safety margin of each constraint: so many standard errors (`1`), enough for all constraints to hold with a
-        /// confidence (`95%`), or `none`.
+        /// confidence (`95%`), enough for `evaluate` on so many new rows to say met (`gate:95%@9000`), or `none`.
         pub margin: Margin = by(|recipe| match recipe {
             Recipe::Recommended => Margin::Errors(1.0),
             Recipe::Paper => Margin::None,
@@ -72,13 +74,22 @@ declare! {
     /// The margin of each constraint is of the mixture, and not of each model: what rows of a mixture say together is
     /// surer than what those of one of its models do.
     #[derive(Copy)]
-    pub enum Margin (default Margin::None) (short "standard errors (1), a confidence (95%), or none" full) {
+    pub enum Margin (default Margin::None) (short "standard errors (1), a confidence (95%), a gate (gate:95%@9000), or none" full) {
         /// No margin.
         None = "none",
         /// So many standard errors of each constraint.
         Errors(f64) = "errors",
         /// Enough standard errors for all constraints to hold on new rows with this probability.
         Confidence(f64) = "confidence",
+        /// Enough for `evaluate` on so many new rows, at this confidence, to say that all constraints are met.
+        Gate {
+            /// Confidence that `evaluate` is asked for.
+            confidence: f64 = with(0.95).below(0.5, 1.0),
+            /// Number of new rows that it is given.
+            rows: u64 = needed().above(0.0),
+            /// Probability with which it is to say met.
+            chance: f64 = with(0.8).below(0.5, 1.0),
+        } = "gate",
     }
 }
 
@@ -93,20 +104,54 @@ fn parts_are_several(parts: usize) -> Result<(), Fault> {
     }
 }
 
-/// A margin in full: `1` is standard errors, `95%` a confidence.
+/// A margin in full: `1` is standard errors, `95%` a confidence, `gate:95%@9000` an evaluation that is to say met.
 fn full(given: &Value, at: &Place) -> Result<Option<Value>, Wrong> {
     let text = match given {
         Value::Number(errors) => return Ok(Some(json!({ "errors": errors }))),
-        Value::String(text) if !["none", "errors", "confidence"].contains(&text.as_str()) => text,
+        Value::String(text)
+            if !["none", "errors", "confidence", "gate"].contains(&text.as_str()) =>
+        {
+            text
+        }
         _ => return Ok(None),
     };
-    let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    match percent.filter(|percent| percent.is_finite()) {
-        Some(percent) => Ok(Some(json!({ "confidence": percent / 100.0 }))),
-        None => Err(Wrong::value(
+    let percent = |text: &str| {
+        let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
+        number.is_finite().then_some(number / 100.0)
+    };
+    let gate = || {
+        let (level, rows) = text.strip_prefix("gate:")?.split_once('@')?;
+        let rows = rows.trim().replace(',', "").parse::<u64>().ok()?;
+        Some(json!({ "gate": { "confidence": percent(level)?, "rows": rows } }))
+    };
+    let level = percent(text).map(|level| json!({ "confidence": level }));
+    level.or_else(gate).map(Some).ok_or_else(|| {
+        Wrong::value(
             at,
-            format!("`{text}` is neither standard errors (1) nor a confidence (95%), nor `none`"),
-        )),
+            format!(
+                "`{text}` is neither standard errors (1) nor a confidence (95%), nor a gate (gate:95%@9000: `evaluate` on \
+                 9,000 new rows says met at 95 %), nor `none`"
+            ),
+        )
+    })
+}
+
+impl fmt::Display for Margin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the tail of a product that is not exact.
+        let percent = |share: f64| (1e6 * share).round() / 1e4;
+        match *self {
+            Margin::None => write!(f, "none"),
+            Margin::Errors(1.0) => write!(f, "one standard error"),
+            Margin::Errors(errors) => write!(f, "{errors} standard errors"),
+            Margin::Confidence(level) => write!(f, "{} % confidence", percent(level)),
+            Margin::Gate { confidence, rows, chance } => write!(
+                f,
+                "for `evaluate` on {rows} new rows to say met at {} % with a probability of {} %",
+                percent(confidence),
+                percent(chance)
+            ),
+        }
     }
 }
 
@@ -128,7 +173,7 @@ impl Margin {
     /// The confidence that all constraints are to hold with, if one was asked for.
     pub fn confidence(self) -> Option<f64> {
         match self {
-            Margin::Confidence(level) => Some(level),
+            Margin::Confidence(level) | Margin::Gate { confidence: level, .. } => Some(level),
             Margin::None | Margin::Errors(_) => None,
         }
     }
@@ -136,7 +181,7 @@ impl Margin {
     /// The chance that an interval as wide misses on either side, for one of so many constraints.
     pub(crate) fn misses(self, constraints: usize) -> Option<f64> {
         match self {
-            Margin::None => None,
+            Margin::None | Margin::Gate { .. } => None,
             Margin::Errors(0.0) => None,
             Margin::Errors(errors) => Some(2.0 * crate::evaluate::normal_tail(errors)),
             Margin::Confidence(level) => Some(2.0 * (1.0 - level) / constraints.max(1) as f64),

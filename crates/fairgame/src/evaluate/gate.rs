@@ -62,7 +62,6 @@ pub(crate) fn margins(
 /// By how much more than to its bound each constraint is to be met on these rows, so that a gate says met.
 ///
 /// As of [`margins`] otherwise.
-#[allow(dead_code)]
 pub(crate) fn gate_margins(
     bound: &Bound,
     cells: (&Partition, &[u32]),

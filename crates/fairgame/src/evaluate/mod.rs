@@ -83,7 +83,6 @@ mod verdict;
 pub use accumulate::Accumulator;
 pub use audit::{Audit, Audited};
 pub use decisions::Decisions;
-#[allow(unused_imports)]
 pub(crate) use gate::{Gate, gate_margins, margins};
 pub use interval::{Interval, rows_needed};
 pub(crate) use quantile::normal_tail;

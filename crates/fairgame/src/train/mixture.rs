@@ -21,7 +21,7 @@ use crate::classifier::{
     Candidates, Columns, Dataset, Epsilon, Explained, Margin, Selection, ShrinkSpec, Shrunk, Start,
     explain_columns, shrink_columns, shrink_yielding,
 };
-use crate::evaluate::{Decisions, margins};
+use crate::evaluate::{Decisions, Gate, gate_margins, margins};
 use crate::rate::{LossValues, Side};
 use crate::sample::Work;
 
@@ -147,12 +147,18 @@ impl Training<'_> {
     /// The margin that is asked for, of a mixture that decides the judging rows with these chances.
     pub(super) fn margins(&self, margin: Margin, chances: &[f64]) -> Vec<f64> {
         let constraints = self.bound.constraints().len();
-        let Some(misses) = margin.misses(constraints) else { return vec![0.0; constraints] };
         let enforced = self.enforced();
         let cells = (&self.partition, enforced.compiled.cells());
         let decisions = Decisions::Probabilities(chances);
         let (weights, units) = (enforced.given.as_deref(), enforced.units.as_deref());
-        margins(&self.bound, cells, weights, units, decisions, misses)
+        match (margin, margin.misses(constraints)) {
+            (Margin::Gate { confidence, rows, chance }, _) => {
+                let gate = Gate { confidence, rows, chance };
+                gate_margins(&self.bound, cells, weights, units, decisions, gate)
+            }
+            (_, Some(misses)) => margins(&self.bound, cells, weights, units, decisions, misses),
+            (_, None) => vec![0.0; constraints],
+        }
     }
 }
 
