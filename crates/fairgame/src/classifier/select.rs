@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::shrink::{Epsilon, Shrunk, shrink};
 use super::{Dataset, Iterates};
+use crate::evaluate::normal;
 use crate::rate::Side;
 use crate::settings::{Fault, Place, Recipe, Wrong, declare};
 use crate::{Error, ErrorKind, Result};
@@ -50,7 +51,7 @@ declare! {
         /// Parts into which the judging rows are cut to measure how optimistic the selection is: it is repeated without
         /// each part, and judged on that part. 0 does not measure it.
         pub parts: usize = by(|recipe| match recipe {
-            Recipe::Recommended => 10,
+            Recipe::Recommended => 20,
             Recipe::Paper => 0,
         })
         .check(|parts| parts_are_several(*parts)),
@@ -99,7 +100,7 @@ fn parts_are_several(parts: usize) -> Result<(), Fault> {
         0 | 2..=1000 => Ok(()),
         parts => Err(Fault::new(
             format!("the optimism of the selection cannot be measured with {parts} parts"),
-            "give a number from 2 to 1000 (10 is usual), or 0 not to measure it",
+            "give a number from 2 to 1000 (20 is usual), or 0 not to measure it",
         )),
     }
 }
@@ -175,6 +176,17 @@ impl Margin {
         match self {
             Margin::Confidence(level) | Margin::Gate { confidence: level, .. } => Some(level),
             Margin::None | Margin::Errors(_) => None,
+        }
+    }
+
+    /// z: how many standard errors the margin of one of so many constraints is, were it known that losses are normal.
+    pub(crate) fn quantile(self, constraints: usize) -> f64 {
+        let count = constraints.max(1) as f64;
+        match self {
+            Margin::None => 0.0,
+            Margin::Errors(errors) => errors,
+            Margin::Confidence(level) => normal((1.0 - level) / count),
+            Margin::Gate { chance, .. } => normal((1.0 - chance) / count),
         }
     }
 

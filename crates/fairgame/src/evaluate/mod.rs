@@ -85,7 +85,7 @@ pub use audit::{Audit, Audited};
 pub use decisions::Decisions;
 pub(crate) use gate::{Gate, gate_margins, margins};
 pub use interval::{Interval, rows_needed};
-pub(crate) use quantile::normal_tail;
+pub(crate) use quantile::{normal, normal_tail};
 pub use result::{
     ConstraintResult, Estimate, Evaluation, MOST_ROWS, Measurement, ObjectiveResult, RateResult,
 };

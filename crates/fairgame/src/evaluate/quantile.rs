@@ -14,7 +14,7 @@ enum Tail {
 }
 
 /// The number that a standard normal variable exceeds with probability `tail` in (0, 1/2]: Wichura's AS 241.
-pub(super) fn normal(tail: f64) -> f64 {
+pub(crate) fn normal(tail: f64) -> f64 {
     let q = 0.5 - tail;
     if q <= 0.425 {
         let r = 0.180_625 - q * q;

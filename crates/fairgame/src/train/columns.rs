@@ -278,6 +278,16 @@ impl Measurements {
         self.values(&sums, but)
     }
 
+    /// What a part adds to the losses of a mixture of columns.
+    pub(super) fn in_part(&self, weights: &[(usize, f64)], part: usize) -> LossValues {
+        let mut sums = vec![0.0; self.losses.events()];
+        for &(column, weight) in weights {
+            let own = self.of_part(column, part).iter();
+            sums.iter_mut().zip(own).for_each(|(sum, more)| *sum += weight * more);
+        }
+        self.values(&sums, None)
+    }
+
     fn losses(&self, but: Option<usize>) -> &Losses {
         but.and_then(|part| self.without.get(part)).unwrap_or(&self.losses)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Training;
-use super::mixture::{Chosen, Optimism};
+use super::mixture::{Chosen, Optimism, SAME};
 use crate::classifier::{Margin, Selection};
 use crate::evaluate::{Estimate, Evaluation, Interval, ROUNDING};
 
@@ -85,7 +85,7 @@ impl Training<'_> {
         let paid = chosen.paid.as_ref();
         let optimism = paid.and_then(|paid| paid.optimism.as_ref());
         let corrections = optimism.map(Optimism::paid);
-        let sure = self.sure(&chosen.chances);
+        let sure = self.sure(&chosen.chances, optimism);
         let of = |(at, value): (usize, f64)| {
             let correction = corrections.as_ref().map_or(0.0, |all| all[at]);
             let (asked, margin) = paid.map_or((0.0, 0.0), |paid| (paid.asked[at], paid.had[at]));
@@ -101,7 +101,8 @@ impl Training<'_> {
             let promised = sure.as_ref().is_some_and(|sure| {
                 let room = -(value + correction);
                 margin >= asked - 1e-6
-                    && room >= sure[at] * (1.0 - NEARLY) - ROUNDING
+                    && room >= sure[at] * (1.0 - NEARLY) - SAME
+                    && paid.is_some_and(|paid| paid.spare)
                     && 10 * yielded <= chosen.measured.parts
             });
             Enforcement {
@@ -122,13 +123,13 @@ impl Training<'_> {
     }
 
     /// The margins that a promise needs at the confidence that was asked for, if one can be made.
-    fn sure(&self, chances: &[f64]) -> Option<Vec<f64>> {
+    fn sure(&self, chances: &[f64], optimism: Option<&Optimism>) -> Option<Vec<f64>> {
         let Selection::Shrink(spec) = self.plan.spec.selection else { return None };
         if self.no_promise().is_some() {
             return None;
         }
         let level = spec.margin.confidence()?;
-        Some(self.margins(Margin::Confidence(level), chances))
+        Some(self.margins(Margin::Confidence(level), chances, optimism))
     }
 }
 

@@ -307,10 +307,14 @@ impl Training<'_> {
                 let most = optimism.yielded.iter().max().copied().unwrap_or(0);
                 let parts = chosen.measured.parts;
                 let reduced = chosen.paid.as_ref().is_some_and(|paid| !paid.shrunk.feasible);
-                match reduced {
-                    true => "the margin for it is infeasible: get more rows, ask for less confidence, or loosen a bound"
+                let spare = chosen.paid.as_ref().is_some_and(|paid| paid.spare);
+                match (reduced, spare) {
+                    (true, _) => "the margin for it is infeasible: get more rows, ask for less confidence, or loosen a bound"
                         .to_owned(),
-                    false => format!(
+                    (false, false) => "the margin for it is only just feasible, which may be luck: get more rows, ask for \
+                                       less confidence, or loosen a bound"
+                        .to_owned(),
+                    (false, true) => format!(
                         "the margin for it is infeasible in {most} of {parts} selections that were repeated without a part \
                          of the rows: it was had by luck"
                     ),
