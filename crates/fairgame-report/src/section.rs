@@ -8,9 +8,10 @@ use crate::figure::multipliers::{Lines, by_peak, peak};
 use crate::figure::{constraints, groups, iterates, multipliers, thin};
 use crate::page::Badge;
 use crate::settings::{self, Setting};
-use crate::words::{ROLES, glyph, role_name, verdict_name};
+use crate::words::{ROLES, glyph, role_name, standing_meaning, verdict_name};
 use crate::{
-    Constraint, Estimate, Group, Iterate, Iterates, Measured, Member, Model, Role, Verdict, format,
+    Constraint, Enforcement, Estimate, Group, Iterate, Iterates, Measured, Member, Model, Promise,
+    Role, Standing, Verdict, format,
 };
 
 /// So many rows of a table are shown at once; more are behind a click.
@@ -62,6 +63,64 @@ pub(crate) struct ConstraintRow {
     text: String,
     cells: Vec<Option<Cell>>,
     rates: Vec<(String, Vec<Option<Cell>>)>,
+}
+
+/// What the training says of the constraints.
+pub(crate) struct Promised {
+    confidence: String,
+    price: String,
+    /// The words that occur, and what they mean.
+    words: Vec<(&'static str, &'static str)>,
+    rows: Vec<PromiseRow>,
+    many: bool,
+}
+
+impl Promised {
+    /// Nothing without constraints. Where these are many, the violated come first, then the enforced.
+    fn new(promise: &Promise) -> Option<Promised> {
+        const ORDER: [Standing; 3] = [Standing::Violated, Standing::Enforced, Standing::Promised];
+        let mut all: Vec<&Enforcement> = promise.constraints.iter().collect();
+        let many = all.len() > OPEN;
+        if many {
+            all.sort_by_key(|one| ORDER.iter().position(|standing| *standing == one.standing));
+        }
+        let occurs = |standing: &Standing| all.iter().any(|one| one.standing == *standing);
+        let words = ORDER.into_iter().rev().filter(occurs);
+        // A price that would be shown as 0 is none.
+        let price = promise.margin_price.filter(|price| price.abs() >= 0.000_05);
+        (!all.is_empty()).then(|| Promised {
+            confidence: promise.confidence.map_or(String::new(), format::percent),
+            price: price.map_or(String::new(), format::number),
+            words: words.map(|standing| (standing.name(), standing_meaning(standing))).collect(),
+            rows: all.iter().map(|one| PromiseRow::new(one)).collect(),
+            many,
+        })
+    }
+}
+
+/// A line of the table of what is promised.
+pub(crate) struct PromiseRow {
+    text: String,
+    value: String,
+    optimism: String,
+    margin: String,
+    asked: String,
+    new: Option<Cell>,
+    standing: &'static str,
+}
+
+impl PromiseRow {
+    fn new(one: &Enforcement) -> PromiseRow {
+        PromiseRow {
+            text: one.text.clone(),
+            value: format::number(one.value),
+            optimism: one.optimism.map_or("–".into(), format::number),
+            margin: format::number(one.margin),
+            asked: format::number(one.asked),
+            new: one.estimate.as_ref().map(Cell::rate),
+            standing: one.standing.name(),
+        }
+    }
 }
 
 /// A line of the table of groups.
@@ -123,6 +182,7 @@ pub(crate) struct Section<'a> {
     objective: Option<(String, Vec<Option<Cell>>)>,
     objective_value: String,
     constraints: Vec<ConstraintRow>,
+    promised: Option<Promised>,
     losses: Option<Dots>,
     many: bool,
     rated: usize,
@@ -178,6 +238,7 @@ impl<'a> Section<'a> {
             objective: objective(model, &roles),
             objective_value: objective_value(model, main),
             constraints: ordered.iter().map(|(i, c)| constraint_row(*i, c, &roles)).collect(),
+            promised: model.promise.as_ref().and_then(Promised::new),
             losses: constraints::figure(&id, &texts, &roles, main),
             many: model.constraints.len() > OPEN,
             rated: model.constraints.iter().filter(|c| !c.rates.is_empty()).count(),

@@ -7,8 +7,9 @@ use fairgame::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 use crate::{
-    Constraint, Estimate, Group, Groups, Interval, Iterate, Iterates, Line, Measured, Member,
-    Model, Multipliers, Objective, On, Point, Provenance, Rate, Report, Role, Sample, Verdict,
+    Constraint, Enforcement, Estimate, Group, Groups, Interval, Iterate, Iterates, Line, Measured,
+    Member, Model, Multipliers, Objective, On, Point, Promise, Provenance, Rate, Report, Role,
+    Sample, Verdict,
 };
 
 impl Report {
@@ -63,6 +64,7 @@ fn model(name: &str, classifier: &Classifier, record: &Record) -> Model {
             on: on(record, |found| Some(measured(&found.objective.measurement, None))),
         }),
         constraints: constraints(record),
+        promise: promise(record),
         groups: groups(record),
         iterates: Some(iterates(classifier, record)),
         multipliers: Some(multipliers(classifier, record)),
@@ -195,6 +197,33 @@ fn constraints(record: &Record) -> Vec<Constraint> {
             .collect(),
     };
     last.evaluation.constraints.iter().enumerate().map(constraint).collect()
+}
+
+/// What the training said, if the file has it.
+fn promise(record: &Record) -> Option<Promise> {
+    let part = |name: &str| record.parts.iter().find(|part| part.part == name);
+    let enforced = part("val").or_else(|| part("train"));
+    (!record.enforcement.is_empty()).then(|| Promise {
+        confidence: enforced.map(|part| part.evaluation.confidence),
+        margin_price: record.margin_price,
+        constraints: record.enforcement.iter().map(enforcement).collect(),
+    })
+}
+
+fn enforcement(one: &fairgame::train::Enforcement) -> Enforcement {
+    Enforcement {
+        text: one.constraint.clone(),
+        value: one.value,
+        optimism: one.optimism,
+        asked: one.asked,
+        margin: one.margin,
+        estimate: one.estimate.map(|found| Estimate {
+            value: found.value,
+            interval: Some(Interval { low: found.interval.low, high: found.interval.high }),
+            rows: None,
+        }),
+        standing: one.standing,
+    }
 }
 
 /// The rows that each rate is measured on, each rate once.

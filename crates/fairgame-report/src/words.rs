@@ -1,6 +1,6 @@
 //! What things are called on the page.
 
-use crate::{Role, Verdict};
+use crate::{Role, Standing, Verdict};
 
 /// All samples, in the order of columns.
 pub(crate) const ROLES: [Role; 3] = [Role::Train, Role::Val, Role::Test];
@@ -20,6 +20,17 @@ pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {
         Verdict::Met => "met",
         Verdict::Violated => "violated",
         Verdict::Undecided => "undecided",
+    }
+}
+
+/// What a badge of it says, for those who do not know the word.
+pub(crate) fn standing_meaning(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Promised => {
+            "loss and optimism are at most 0, with the margin for the confidence that was asked for"
+        }
+        Standing::Enforced => "loss and optimism together are at most 0",
+        Standing::Violated => "loss and optimism together are above 0",
     }
 }
 

@@ -69,6 +69,7 @@ fn a_full_report_has_four_figures_and_their_tables() {
     assert_eq!(count(&html, "</title><desc"), 4);
     for caption in [
         "The samples",
+        "What training says of each constraint.",
         "Losses.",
         "Rates of constraint 4",
         "Rows of each group",
@@ -86,6 +87,37 @@ fn a_full_report_has_four_figures_and_their_tables() {
     );
     assert_eq!(count(&html, "class=\"mk mixture\" d=") - 1, 1);
     assert!(html.len() < 80_000, "{} bytes", html.len());
+}
+
+/// The words are in the page, so that nobody has to tell colours apart; a file that says nothing has no table.
+#[test]
+fn what_is_promised_stands_in_words() {
+    let html = fixtures::adult().to_html();
+    let start = html.find("<h2 id=\"m1-promise\">What is promised</h2>").unwrap();
+    assert!(start < html.find("id=\"m1-con\"").unwrap());
+    let table = &html[start..start + html[start..].find("</section>").unwrap()];
+    let badge = |word: &str| format!("<td><span class=\"badge {word}\">{word}</span></td>");
+    // Each word is also explained once.
+    for (word, rows) in [("promised", 2), ("enforced", 1), ("violated", 1)] {
+        assert_eq!(count(table, &badge(word)), rows, "{word}");
+        assert_eq!(count(table, &format!("<dt><span class=\"badge {word}\">")), 1);
+    }
+    assert!(table.contains("raise the objective by 0.0021"));
+    assert!(
+        table.contains("<span class=\"v\">0.0040</span> <span class=\"iv\">of 0.0100 asked</span>")
+    );
+    assert!(table.contains("<span class=\"iv\">[−0.0160, 0.0080]</span>"));
+    for word in ["met", "promised", "enforced", "violated"] {
+        assert!(html.contains(&format!(".badge.{word}::before")), "{word} has a sign of its own");
+    }
+
+    let two = fixtures::two().to_html();
+    assert_eq!(count(&two, "What is promised</h3>"), 1, "the second is of an earlier version");
+    let many = fixtures::many(200).to_html();
+    assert!(many.contains("Table of 200 constraints, violated first"));
+    let part = &many[many.find("m1-promise").unwrap()..many.find("m1-con").unwrap()];
+    let last = part.rfind(&badge("violated")).unwrap();
+    assert!(last < part.find(&badge("enforced")).unwrap());
 }
 
 #[test]

@@ -9,10 +9,13 @@ use serde_json::Value;
 use crate::number;
 
 mod losses;
+mod promise;
 mod training;
 
 pub use fairgame::evaluate::Verdict;
+pub use fairgame::train::Standing;
 pub use losses::{Constraint, Estimate, Interval, Measured, Objective, Rate};
+pub use promise::{Enforcement, Promise};
 pub use training::{Iterate, Iterates, Line, Member, Multipliers, Point};
 
 /// Everything that is on one page.
@@ -75,6 +78,8 @@ pub struct Model {
     pub objective: Option<Objective>,
     /// What had to hold.
     pub constraints: Vec<Constraint>,
+    /// What the training says of them; a model file of an earlier version says nothing.
+    pub promise: Option<Promise>,
     /// The groups that the constraints speak of.
     pub groups: Groups,
     /// The models that training kept, and those that were chosen.

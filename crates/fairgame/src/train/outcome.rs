@@ -95,14 +95,7 @@ impl Trained {
 
     /// How the constraints stand together: promised where all are, violated where one is.
     pub fn standing(&self) -> Standing {
-        let standings = || self.enforcement.iter().map(|one| one.standing);
-        match () {
-            () if standings().any(|one| one == Standing::Violated) => Standing::Violated,
-            () if standings().any(|one| one == Standing::Enforced) => Standing::Enforced,
-            // Without constraints there is nothing that a promise could be of.
-            () if self.enforcement.is_empty() => Standing::Enforced,
-            () => Standing::Promised,
-        }
+        Standing::of_all(&self.enforcement)
     }
 
     /// Whether a watcher stopped it before its last turn.

@@ -22,6 +22,18 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// How all constraints stand together: promised where all are, violated where one is.
+    pub fn of_all(enforcement: &[Enforcement]) -> Standing {
+        let any = |standing: Standing| enforcement.iter().any(|one| one.standing == standing);
+        match () {
+            () if any(Standing::Violated) => Standing::Violated,
+            () if any(Standing::Enforced) => Standing::Enforced,
+            // Without constraints there is nothing that a promise could be of.
+            () if enforcement.is_empty() => Standing::Enforced,
+            () => Standing::Promised,
+        }
+    }
+
     /// One word for it.
     pub fn name(self) -> &'static str {
         match self {

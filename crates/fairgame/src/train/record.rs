@@ -28,6 +28,12 @@ pub struct Record {
     /// What is said of each constraint.
     #[serde(default)]
     pub enforcement: Vec<Enforcement>,
+    /// By how much margins and optimism raise the objective on the rows that judge, where it is known.
+    #[serde(default)]
+    pub margin_price: Option<f64>,
+    /// By how much the objective would fall for each unit of slack in a constraint; empty where it is not known.
+    #[serde(default)]
+    pub prices: Vec<f64>,
     /// Whether objectives are measured on the rows that judge, as with cross-fitting, or on those that teach.
     #[serde(default)]
     pub on_val: bool,
@@ -107,6 +113,8 @@ impl Record {
             },
             parts: trained.parts.clone(),
             enforcement: trained.enforcement.clone(),
+            margin_price: mixture.price,
+            prices: trained.explained.as_ref().map_or(Vec::new(), |found| found.prices.clone()),
             on_val: cross,
             warnings: trained.warnings.iter().map(ToString::to_string).collect(),
         }
