@@ -198,13 +198,14 @@ fn print(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Result<(
     let out = arguments.out.display();
     output::print(&format!(
         "The 80 % rule on Adult: each of four groups is to be accepted at least 0.8 times as often as\n\
-         everyone. A worst of 0 or less is met, above 0 violated by so much.\n\n{table}\n\n\
+         everyone. The worst loss of the four is shown: at 0 or less the rule holds, above 0 it is violated by that\n\
+         much.\n\n{table}\n\n\
          The paper trains on half of the rows and enforces the rule on the other half, or does both on all of\n\
          them. The recommended recipe uses cross-fitting: it trains on all rows, and judges each model only on rows\n\
          it was not trained on, with a safety margin of one standard error.\n\
          {}, in {seconds:.1} s. Models and report.html are in {out}.\n",
         match came.first().map_or(0, |one| one.runs.len()) {
-            1 => "One run, of which no error can be told".to_owned(),
+            1 => "One run, and so no standard errors".to_owned(),
             runs => format!("Means of {runs} splits with their standard errors"),
         },
     ))

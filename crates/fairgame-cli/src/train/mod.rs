@@ -25,8 +25,8 @@ Examples:
   fairgame train people.csv --policy policy.toml --checkpoint run/ --resume
   fairgame train people.csv --policy policy.toml --turns 20000 --print-policy > complete.toml
 
-Exit codes: 0 the constraints are met on the data they were enforced on, 1 they are not, 2 bad usage or
-data, 130 stopped by Ctrl-C (the model is made of what was kept until then, if every fold has a model).";
+Exit codes: 0 every constraint is enforced or promised, 1 one is violated, 2 bad usage or data, 130 stopped
+by Ctrl-C (the model is made of what was kept until then, if every fold has a model).";
 
 #[derive(Args)]
 pub(crate) struct Train {

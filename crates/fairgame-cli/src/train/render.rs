@@ -49,6 +49,21 @@ fn part_json(evaluation: &Evaluation) -> Value {
     })
 }
 
+/// What is promised where all constraints are.
+fn promise(margin: Margin) -> String {
+    let percent = |share: f64| output::short(100.0 * share);
+    let Some(level) = margin.confidence() else { return "Promised.\n".to_owned() };
+    let gate = match margin {
+        Margin::Gate { rows, chance, .. } => format!(
+            ", and with a probability of {} % `evaluate` on {rows} new rows says met",
+            percent(chance)
+        ),
+        _ => String::new(),
+    };
+    let all = "all constraints hold in the population that the rows are from";
+    format!("Promised: with a probability of {} % {all}{gate}.\n", percent(level))
+}
+
 /// How many turns of how many games, and why no more.
 fn played(games: &[GameSummary]) -> String {
     let turns = games.iter().map(|game| game.turns);
@@ -207,7 +222,7 @@ impl Rendered<'_> {
     fn enforcement(&self) -> comfy_table::Table {
         let enforced = self.trained.enforced().map_or(0.0, |one| one.confidence);
         let new = format!("on new rows ({} %)", output::short(100.0 * enforced));
-        let header = ["constraint", "enforced", "optimism", "margin", &new, ""];
+        let header = ["constraint", "where enforced", "optimism", "margin", &new, "standing"];
         let mut table = output::table(&header);
         for one in &self.trained.enforcement {
             let number = |number: f64| format!("{number:+.4}");
@@ -219,7 +234,10 @@ impl Rendered<'_> {
                 plain(&one.constraint),
                 number(one.value),
                 one.optimism.map_or("–".to_owned(), number),
-                number(one.margin),
+                match one.margin < one.asked - 5e-5 {
+                    true => format!("{} of {}", number(one.margin), number(one.asked)),
+                    false => number(one.margin),
+                },
                 estimate,
                 one.standing.to_string(),
             ]);
@@ -237,7 +255,7 @@ impl Rendered<'_> {
         let trained = self.trained;
         let on = match (&trained.out_of_fold, trained.part("val")) {
             (Some(_), _) => {
-                "on the training rows, each judged by models that were not trained on it"
+                "on the training rows; each row was judged only by models that were not trained on it"
             }
             (None, Some(_)) => "on the validation rows",
             (None, None) => "on the training rows themselves",
@@ -245,7 +263,7 @@ impl Rendered<'_> {
         let settings = &trained.classifier.provenance().settings["algorithm"];
         let unconstrained = Algorithm::Unconstrained(Default::default()).name();
         if settings.get(unconstrained).is_some() {
-            return format!("Nothing enforced the constraints; they are measured {on}.\n");
+            return format!("Nothing enforced the constraints. They were measured {on}.\n");
         }
         let count = |standing: Standing| {
             trained.enforcement.iter().filter(|one| one.standing == standing).count()
@@ -256,22 +274,30 @@ impl Rendered<'_> {
             _ => Margin::None,
         };
         let mut text = match (count(Standing::Promised), count(Standing::Violated)) {
-            (promised, 0) if promised == all => {
-                let level = margin.confidence().map_or(String::new(), |level| {
-                    format!(
-                        ": with a probability of {} % all of them hold on new rows",
-                        output::short(100.0 * level)
-                    )
-                });
-                format!("Promised{level}.\n")
+            (promised, 0) if promised == all => promise(margin),
+            (0, 0) => {
+                let how = match margin.confidence() {
+                    // Why not is a warning.
+                    Some(_) => "",
+                    None => {
+                        " To ask for a promise on new rows, give --margin a confidence, such as 95%."
+                    }
+                };
+                format!("Enforced: every loss is at most 0, optimism included.{how}\n")
             }
-            (_, 0) => "Enforced: with the optimism of the selection, every loss is at most 0.\n"
-                .to_owned(),
-            (_, violated) => format!("Violated: {violated} of {all}.\n"),
+            (promised, 0) => {
+                format!(
+                    "Enforced: every loss is at most 0, optimism included. Promised: {promised} of {all}.\n"
+                )
+            }
+            (_, violated) => {
+                format!("Violated: {violated} of {}.\n", output::count(all, "constraint"))
+            }
         };
-        text += &format!("Constraints were enforced {on}.\n");
+        text += &format!("The constraints were enforced {on}.\n");
         if enforced.rows > 0
             && let (Some(price), false) = (trained.mixture.price, margin == Margin::None)
+            && price >= 5e-5
         {
             text += &format!(
                 "The safety margin ({margin}) and the optimism raise the objective by {price:.4} on these rows.\n"
@@ -286,7 +312,7 @@ impl Rendered<'_> {
         let costs = prices.filter_map(|(price, one)| Some((price?, one)));
         match costs.max_by(|a, b| a.0.total_cmp(&b.0)) {
             Some((price, one)) if price > 0.001 => format!(
-                "The one that costs most is `{}`: 0.01 of slack would lower the objective by {:.4}.\n",
+                "The constraint that costs most is `{}`: 0.01 of slack would lower the objective by {:.4}.\n",
                 plain(&one.name),
                 0.01 * price
             ),
@@ -297,7 +323,7 @@ impl Rendered<'_> {
     /// How the constraints carry over to the test rows.
     fn on_test(&self) -> String {
         let Some(test) = self.trained.part("test") else {
-            return "There are no test rows (--test, --test-fraction) to see how they carry over.\n"
+            return "There are no test rows. To check the constraints on new rows, give --test or --test-fraction.\n"
                 .to_owned();
         };
         let mut text = String::new();
@@ -308,11 +334,11 @@ impl Rendered<'_> {
             }
         }
         text + &match worst_value(test) {
-            _ if test.holds_on_rows() => "On the test rows all hold.\n".to_owned(),
+            _ if test.holds_on_rows() => "On the test rows all constraints hold.\n".to_owned(),
             value if value > ROUNDING => {
-                format!("On the test rows the worst is off by {value:.4}.\n")
+                format!("On the test rows the worst constraint is violated by {value:.4}.\n")
             }
-            _ => "On the test rows all that can be measured hold.\n".to_owned(),
+            _ => "On the test rows all constraints hold that can be measured.\n".to_owned(),
         }
     }
 }

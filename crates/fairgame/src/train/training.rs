@@ -74,8 +74,8 @@ impl fmt::Display for Notice {
             }
             Notice::Copies { rows } => write!(
                 f,
-                "{rows} of the training rows are exact copies of another: if one person or thing has several rows, name \
-                 the column that tells them apart as `unit`, or the constraints will hold less often than promised"
+                "{rows} of the training rows are exact copies of other rows; if several rows are of one person, name \
+                 the column that says which (`unit`), or the constraints will hold less often than promised"
             ),
             Notice::MissingUnits { rows } => {
                 write!(f, "{rows} of the rows have no unit, and count as units of their own")
