@@ -66,8 +66,11 @@ fn promised_with_a_confidence() {
             "The safety margin (95 % confidence) and the optimism raise the objective by 0.",
         ],
     );
-    let found = json(&train(&folder, &[&asked[..], &["--json"]].concat()));
+    let found = json(&train(&folder, &[&asked[..], &["--json", "--report", "r.html"]].concat()));
     assert_eq!(found["standing"], "promised");
+    let page = String::from_utf8(folder.bytes("r.html")).unwrap();
+    has(&page, &["What is promised</h2>", "promises that they hold in the population"]);
+    assert_eq!(page.matches("<td><span class=\"badge promised\">promised</span></td>").count(), 2);
     for one in found["enforcement"].as_array().unwrap() {
         let number = |name: &str| one[name].as_f64().unwrap();
         assert!(number("margin") >= number("asked") - 1e-6 && number("asked") > 0.0, "{one}");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     Constraint, Enforcement, Estimate, Group, Groups, Interval, Iterate, Iterates, Line, Measured,
     Member, Model, Multipliers, Objective, On, Point, Promise, Provenance, Rate, Report, Role,
-    Sample, Verdict,
+    Sample, Standing, Verdict,
 };
 
 impl Report {
@@ -47,7 +47,7 @@ fn model(name: &str, classifier: &Classifier, record: &Record) -> Model {
     Model {
         name: name.to_owned(),
         verdict: last.map_or(Verdict::Undecided, carried_over),
-        words: last.map_or(String::new(), words),
+        words: last.map_or(String::new(), |last| words(last, record)),
         confidence: last.filter(|last| last.part == "test").map(|last| last.evaluation.confidence),
         samples: record
             .parts
@@ -115,7 +115,7 @@ fn carried_over(last: &RecordedPart) -> Verdict {
     }
 }
 
-fn words(part: &RecordedPart) -> String {
+fn words(part: &RecordedPart, record: &Record) -> String {
     let RecordedPart { part, evaluation, .. } = part;
     let rows = match evaluation.rows {
         1 => "1 row".to_owned(),
@@ -130,6 +130,12 @@ fn words(part: &RecordedPart) -> String {
     };
     if part != "test" {
         let all = if evaluation.holds_on_rows() { "all" } else { "not all" };
+        if Standing::of_all(&record.enforcement) == Standing::Promised {
+            return format!(
+                "On {rows}, {on}, {all} constraints hold. There were no test rows to check them on. The training \
+                 promises that they hold in the population, with the probability that was asked for."
+            );
+        }
         return format!(
             "On {rows}, {on}, {all} constraints hold. There were no test rows: what holds on rows that a classifier \
              was made from may not hold on new ones, and the intervals here are too narrow."
