@@ -45,13 +45,16 @@ def train(
     data: Any,
     *,
     validation: Any = None,
+    margin: float | str | Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     verbose: int | str = "auto",
 ) -> FairGameClassifier:
     """Trains by a policy, on a table with the label and the groups as columns, as `fairgame train` does.
 
     The policy is a mapping with the keys of a policy file, or the path of one. The table is a frame, a dict of
-    arrays, or the path of a file. Warnings are in `warnings_`.
+    arrays, or the path of a file. `margin` replaces that of the policy, as `--margin` does: it is as of
+    `FairGameClassifier`. Where several rows are of one person, the policy's `unit` names the column that says which.
+    Warnings are in `warnings_`.
 
     >>> import fairgame, numpy as np
     >>> ages = np.arange(20, 60)
@@ -60,7 +63,11 @@ def train(
     >>> bool(model.predict({"age": ages}).any())
     True
     """
-    settings = _arguments.to_json(_policy_file(policy) if isinstance(policy, (str, os.PathLike)) else policy)
+    policy = _policy_file(policy) if isinstance(policy, (str, os.PathLike)) else policy
+    if margin is not None:
+        selection, _ = _arguments.without_margin(policy.get("selection"))
+        policy = {**policy, "selection": _arguments.with_margin(selection, margin)}
+    settings = _arguments.to_json(policy)
     val = None if validation is None else _table(validation)
     with _Bar(verbose) as progress:
         classifier, result = _fairgame.train(settings, _table(data), val, _arguments.threads(n_jobs), progress)

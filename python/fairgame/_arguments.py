@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import numbers
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,11 +78,32 @@ def units(unit: Any, rows: Table) -> Table | None:
     return found
 
 
-def four_parts(given: Any, name: str) -> tuple:
-    """X, y, sensitive_features and sample_weight of a tuple that may leave the last two out."""
-    if not isinstance(given, (tuple, list)) or not 2 <= len(given) <= 4:
-        raise ValueError(f"{name} is (X, y), with sensitive_features and sample_weight after them")
-    return (*given, None, None)[:4]
+def parts(given: Any, name: str, more: Sequence[str]) -> tuple:
+    """X, y and the arguments called `more`, of a tuple that may leave the last ones out."""
+    if not isinstance(given, (tuple, list)) or not 2 <= len(given) <= 2 + len(more):
+        raise ValueError(f"{name} is (X, y), with {', '.join(more[:-1])} and {more[-1]} after them")
+    return (*given, *[None] * len(more))[: 2 + len(more)]
+
+
+def with_margin(selection: Any, margin: Any) -> Any:
+    """The selection with this margin in it. None leaves the selection, and so the margin, as it is."""
+    if margin is None:
+        return selection
+    shrink = {"shrink": {}} if selection in (None, "shrink") else selection
+    if not isinstance(shrink, Mapping) or set(shrink) != {"shrink"}:
+        raise ValueError(f"margin is of use with the selection `shrink` only, and selection is {selection!r}")
+    if "margin" in (shrink["shrink"] or {}):
+        raise ValueError("the margin is given twice: as margin, and in selection")
+    return {"shrink": {**(shrink["shrink"] or {}), "margin": margin}}
+
+
+def without_margin(selection: Any) -> tuple[Any, Any]:
+    """The selection without its margin, and the margin; None if it has none."""
+    if not isinstance(selection, Mapping) or "margin" not in (selection.get("shrink") or {}):
+        return selection, None
+    rest = dict(selection["shrink"])
+    margin = rest.pop("margin")
+    return {"shrink": rest}, margin
 
 
 def seed(random_state: Any) -> int:

@@ -22,9 +22,9 @@ from ._progress import Bar
 from ._table import column
 
 
-# The keys of a policy, as the library declares them, and those that `fit` itself fills in.
+# The keys of a policy, as the library declares them; and those that `fit` itself fills in, with the argument they are.
 _SETTINGS = {one["key"]: one for one in json.loads(_fairgame.settings()) if "." not in one["key"]}
-_FITTED = ("label", "weight", "seed")
+_FITTED = {"label": "y", "weight": "sample_weight", "unit": "groups", "seed": "random_state"}
 
 
 class FairGameWarning(UserWarning):
@@ -69,8 +69,12 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         (`{"two": {"val_fraction": 0.3}}`). `"one"` enforces the constraints on the training rows. None leaves it to
         the recipe.
     selection : None, str or dict
-        How the mixture is made from the models that training kept, such as
-        `{"shrink": {"margin": {"confidence": 0.95}}}`. None leaves it to the recipe.
+        How the mixture is made from the models that training kept, such as `{"shrink": {"thresholds": 50}}`. None
+        leaves it to the recipe.
+    margin : None, number or str
+        The safety margin of each constraint. `1` is one standard error. `"95%"` is a promise: with that probability
+        all constraints hold in the population. `"gate:95%@9000"` is enough for `evaluate` on 9,000 new rows at 95 %
+        to say met with a probability of 80 %. `"none"` is no margin. None leaves it to the recipe.
     settings : dict
         Any other key of a policy, such as `{"surrogate": "sigmoid", "encoder": {"ignore": ["id"]}}`.
     random_state : int, RandomState or None
@@ -87,6 +91,18 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         The labels; the second is the positive one.
     constraints_ : list of str
         The constraints one by one, with chains and `each` written out.
+    standing_ : str or None
+        `"promised"` if all constraints are promised, `"violated"` if one is violated, and otherwise `"enforced"`. None
+        for files of versions that did not say.
+    enforcement_ : list of dict
+        What training says of each constraint: its `name`; its `value`, the loss on the rows where it was enforced; the
+        `optimism`, by how much the loss is larger on rows that had no part in the selection; the margin that was
+        `asked` for, and the `margin` that was had; the `estimate` of the loss on new rows, and where it lies (`low`,
+        `high`) at 95 % confidence; and its `standing`.
+    margin_price_ : float or None
+        By how much the margin and the optimism raise the objective. None if it is not known.
+    prices_ : dict
+        By how much the objective would fall for each unit of slack in a constraint. Empty if it is not known.
     multipliers_ : dict
         The multiplier of each constraint, averaged over the turns. A classifier read from a file has none.
     mixture_ : list of dict
@@ -135,6 +151,7 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         recipe: str = "recommended",
         datasets: str | Mapping[str, Any] | None = None,
         selection: str | Mapping[str, Any] | None = None,
+        margin: float | str | Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -147,12 +164,13 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self.recipe = recipe
         self.datasets = datasets
         self.selection = selection
+        self.margin = margin
         self.settings = settings
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, *, sensitive_features=None, sample_weight=None, validation=None):
+    def fit(self, X, y, *, sensitive_features=None, sample_weight=None, groups=None, validation=None):
         """Trains the classifier.
 
         Parameters
@@ -167,9 +185,13 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
             `group`. Groups that overlap are given as a dict of masks.
         sample_weight : array of shape (n,)
             The weight of each row, in the objective and in the constraints.
+        groups : None, array of shape (n,), or str
+            Which rows belong together, such as those of one person: rows of one group are in one fold, and standard
+            errors are by group. An array has one identifier per row. A name is that of a column of X or of
+            `sensitive_features`, which is then no feature.
         validation : None or tuple
-            (X, y), (X, y, sensitive_features) or (X, y, sensitive_features, sample_weight): rows to enforce the
-            constraints on, instead of a part of X.
+            (X, y), and after them sensitive_features, sample_weight and groups as far as they are needed: rows to
+            enforce the constraints on, instead of a part of X.
         """
         self._classifier = None  # An earlier classifier must not outlive a fit that fails.
         X = _arguments.features(X, self)
@@ -178,15 +200,20 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self._layout, rows = Layout.fitted(X, y, sensitive_features)
         self.n_features_in_ = len(self._layout.columns)
         rows = self._layout.weighted(rows, _arguments.weights(sample_weight, rows.rows))
+        rows = self._layout.with_units(rows, groups)
         val = None
         if validation is not None:
             if self.datasets == "one":
                 raise ValueError('validation is of no use with datasets="one"')
-            parts = _arguments.four_parts(validation, "validation")
+            more = ("sensitive_features", "sample_weight", "groups")
+            *parts, val_groups = _arguments.parts(validation, "validation", more)
             if (parts[3] is None) != (sample_weight is None):
                 raise ValueError("give a sample_weight for the rows of training and of validation, or for neither")
-            val = self._layout.weighted(*self._rows(*parts))
-        policy = _arguments.to_json(self._policy(sample_weight is not None))
+            if not isinstance(groups, str) and (val_groups is None) != (groups is None):
+                raise ValueError("give groups for the rows of training and of validation, or for neither")
+            val = self._layout.with_units(self._layout.weighted(*self._rows(*parts)), val_groups)
+        unit = groups if groups is None or isinstance(groups, str) else self._layout.unit_column
+        policy = _arguments.to_json(self._policy(sample_weight is not None, unit))
         with Bar(self.verbose) as progress, _help_with_groups():
             classifier, result = _fairgame.train(policy, rows, val, _arguments.threads(self.n_jobs), progress)
         classifier = classifier.with_labels(_arguments.to_json(self._layout.classes.tolist()))
@@ -254,7 +281,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = weight = None
         if test is not None:
-            rows, weight = self._rows(*_arguments.four_parts(test, "test"))
+            parts = _arguments.parts(test, "test", ("sensitive_features", "sample_weight"))
+            rows, weight = self._rows(*parts)
         with _help_with_groups():
             page = self._classifier.report(name, rows, weight)
         if path is None:
@@ -288,28 +316,33 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         own = [key for key in cls._policy_arguments() if policy.get(key) != "given"]
         learning = [key for key, one in _SETTINGS.items() if one["group"] == "Training"]
         more = {key: policy[key] for key in learning if key in policy and key not in (*own, *_FITTED)}
-        return made.set_params(**{key: policy[key] for key in own}, random_state=policy["seed"], settings=more)
+        made.set_params(**{key: policy[key] for key in own}, random_state=policy["seed"], settings=more)
+        made.selection, made.margin = _arguments.without_margin(made.selection)
+        return made
 
     @classmethod
     def _policy_arguments(cls) -> list[str]:
         """The keys of a policy that are arguments of their own."""
         return [key for key in cls._get_param_names() if key in _SETTINGS]
 
-    def _policy(self, weighted: bool) -> dict[str, Any]:
+    def _policy(self, weighted: bool, unit: str | None) -> dict[str, Any]:
         more = dict(self.settings or {})
         own = self._policy_arguments()
         if clash := sorted({*_FITTED, *own} & set(more)):
-            raise ValueError(f"settings: `{clash[0]}` is an argument of its own")
+            key = clash[0]
+            raise ValueError(f"settings: `{key}` is an argument of its own, {_FITTED.get(key, key)}")
         encoder = dict(more.pop("encoder", None) or {})
         encoder["ignore"] = [*encoder.get("ignore", []), *self._layout.groups]
         # None leaves a setting to the recipe.
         return {
             **{key: getattr(self, key) for key in own},
+            "selection": _arguments.with_margin(self.selection, self.margin),
             "label": self._layout.label,
             "objective": str(self.objective),
             "constraints": _arguments.constraint_texts(self.constraints),
             "seed": _arguments.seed(self.random_state),
             "weight": self._layout.weight_column if weighted else None,
+            "unit": unit,
             "encoder": encoder,
             **more,
         }
@@ -327,11 +360,13 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self.warnings_ = record["warnings"]
         self.n_iter_ = record["turns"]
         self.games_ = record.get("games", [])
+        self.standing_ = described["standing"]
+        self.enforcement_ = [_enforcement(one) for one in record.get("enforcement", [])]
+        self.margin_price_ = record.get("margin_price")
+        self.prices_ = _by_constraint(self.constraints_, record.get("prices", []))
         if result is not None:
             self.notices_ = result["notices"]
-            self.multipliers_ = dict.fromkeys(self.constraints_, 0.0)
-            for constraint, multiplier in zip(self.constraints_, result["multipliers"]):
-                self.multipliers_[constraint] += multiplier
+            self.multipliers_ = _by_constraint(self.constraints_, result["multipliers"])
         return self
 
     def _rows(self, X, y, sensitive_features, sample_weight):
@@ -362,6 +397,27 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _by_constraint(constraints: list[str], values: list[float]) -> dict[str, float]:
+    """The value of each constraint. Those of a constraint that is given twice add up."""
+    found: dict[str, float] = {}
+    for constraint, value in zip(constraints, values):
+        found[constraint] = found.get(constraint, 0.0) + value
+    return found
+
+
+def _enforcement(one: dict[str, Any]) -> dict[str, Any]:
+    """What training says of a constraint, flat, so that a list of them makes a frame."""
+    estimate = one["estimate"] or {}
+    interval = estimate.get("interval") or {}
+    return {
+        "name": one["constraint"],
+        **{key: one[key] for key in ("value", "optimism", "asked", "margin")},
+        "estimate": estimate.get("value"),
+        **{key: interval.get(key) for key in ("low", "high")},
+        "standing": one["standing"],
+    }
 
 
 @contextlib.contextmanager

@@ -40,7 +40,11 @@ class Classifier:
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]: ...
     def scores(self, table: Table) -> list[NDArray[np.float32]]: ...
     def evaluate(
-        self, table: Table, weight: NDArray[np.float64] | None = None, confidence: float = 0.95
+        self,
+        table: Table,
+        weight: NDArray[np.float64] | None = None,
+        confidence: float = 0.95,
+        units: Table | None = None,
     ) -> tuple[str, list[str]]: ...
     def report(
         self,
@@ -65,4 +69,5 @@ def audit(
     chances: NDArray[np.float64],
     weight: NDArray[np.float64] | None = None,
     confidence: float = 0.95,
-) -> str: ...
+    units: Table | None = None,
+) -> tuple[str, list[str]]: ...

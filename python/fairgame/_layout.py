@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import column_or_1d
 
 from ._arguments import labels, two_classes
 from ._fairgame import Table
@@ -67,6 +68,11 @@ class Layout:
         """A name for the column of weights that no other column has."""
         return _unused("weight", (*self.columns, *self.groups, self.label_column))
 
+    @property
+    def unit_column(self) -> str:
+        """A name for the column of units that no other column has."""
+        return _unused("unit", (*self.columns, *self.groups, self.label_column, self.weight_column))
+
     def features(self, X: Any) -> Table:
         """X with the column names of `fit`."""
         if not is_frame(X):
@@ -93,6 +99,20 @@ class Layout:
     def weighted(self, rows: Table, weights: np.ndarray | None) -> Table:
         """Rows with their weights as a column."""
         return rows if weights is None else rows.beside(Table.from_columns([(self.weight_column, weights)]))
+
+    def with_units(self, rows: Table, units: Any) -> Table:
+        """Rows with the unit of each as a column. A name is that of a column which the rows have already."""
+        if isinstance(units, str):
+            known = [name for name, _ in rows.columns]
+            if units not in known:
+                raise ValueError(f"groups is {units!r}, and there is no such column: name one of {known}")
+        if units is None or isinstance(units, str):
+            return rows
+        values = column(column_or_1d(units), "groups")
+        length = len(values[0] if isinstance(values, tuple) else values)
+        if length != rows.rows:
+            raise ValueError(f"groups has {length} values for {rows.rows} rows of X")
+        return rows.beside(Table.from_columns([(self.unit_column, values)]))
 
     def _joined(self, rows: Table, more: list[tuple[str, Any]], y: np.ndarray) -> Table:
         """Features, groups and label side by side. A label that X has already is not added again."""

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fairgame::classifier::{Classifier, Draw, Member, draws};
 use fairgame::table::Table;
-use fairgame::train::RecordedPart;
+use fairgame::train::{RecordedPart, Standing};
 use fairgame::{Error, ErrorKind};
 use fairgame_report::Report;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -161,6 +161,10 @@ impl PyClassifier {
         let member = |member: &Member| json!({ "weight": member.weight, "turn": member.turn });
         let members: Vec<Value> = self.0.members().iter().map(member).collect();
         let names: Vec<&str> = bound.constraints().iter().map(|one| one.name()).collect();
+        let record = self.0.record().map_err(failed)?;
+        // A file of an earlier version does not say how its constraints stand.
+        let says = record.as_ref().filter(|one| one.enforcement.len() == names.len());
+        let standing = says.map(|one| Standing::of_all(&one.enforcement));
         serde_json::to_string(&json!({
             "columns": columns,
             "label": bound.frozen().label,
@@ -169,7 +173,8 @@ impl PyClassifier {
             "constraints": names,
             "settings": self.0.provenance().settings,
             "mixture": members,
-            "record": self.0.record().map_err(failed)?,
+            "standing": standing,
+            "record": record,
         }))
         .map_err(json_failed)
     }
