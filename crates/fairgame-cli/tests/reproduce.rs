@@ -186,7 +186,7 @@ fn promise_in_small() {
     assert_eq!(files(), 4);
     let one = promise("a", &[&two[..], &["--margin", "1"]].concat());
     assert_eq!((files(), &one["results"]["margin"]["errors"]), (8, &Value::from(1.0)));
-    assert!(text("a/promise.md").contains("a margin of 1 standard error,"));
+    assert!(text("a/promise.md").contains("a margin of one standard error,"));
 }
 
 #[test]
