@@ -51,7 +51,7 @@ def test_what_progress_raises(people, threads):
     with pytest.raises(LookupError, match="enough"):
         fairgame._fairgame.train(policy, rows, threads=threads, progress=progress)
     assert len(calls) == 3
-    assert calls == sorted(calls) and calls[0][0] > 0 and calls[0][1] == 5 * 10**9
+    assert calls == sorted(calls) and calls[0][0] > 0 and calls[0][1] == 2 * 5 * 10**9
 
 
 def test_progress(people, capfd):
