@@ -110,7 +110,7 @@ fn a_gate_asks_for_more() {
         &run.stdout,
         &[
             "from, and with a probability of 80 % `evaluate` on 900 new rows says met.",
-            "The safety margin (for `evaluate` on 900 new rows to say met at 95 % with a probability of 80 %)",
+            "The safety margin (a gate: `evaluate` on 900 new rows says met at 95 % with a probability of 80 %)",
         ],
     );
 }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::classifier::{Iterates, Margin, Selection, ShrinkSpec, explain, shrink};
+use fairgame::encode::{Coding, Cuts, Steps};
 use fairgame::evaluate::{Decisions, Evaluation, Verdict, evaluate, rows_needed};
 use fairgame::observe::Patience;
 use fairgame::optimize::Optimizer;
@@ -466,4 +467,77 @@ fn rows_needed_are_rows_needed() {
         let then: f64 = (0..50).map(|_| width(&table(needed))).sum::<f64>() / 50.0;
         assert!((0.16..0.215).contains(&then), "{rows} rows, {needed} needed: {then}");
     }
+}
+
+/// Rows of one unit are never apart: not between folds, nor where rows are set aside to enforce or to test on. Copies of
+/// rows with random labels would otherwise be learnt by heart.
+#[test]
+fn units_stay_together() {
+    let mut stream = Stream::new(5, "units");
+    let (mut person, mut x, mut hired) = (Vec::new(), Vec::new(), Vec::new());
+    for unit in 0..200 {
+        let (value, label) = (stream.unit(), stream.below(2) == 0);
+        for _ in 0..5 {
+            person.push(f64::from(unit));
+            x.push(value);
+            hired.push(Some(label));
+        }
+    }
+    let buckets = Coding::Buckets { cuts: Cuts::Quantiles(150), steps: Steps::Single };
+    let table = Table::new(vec![
+        Column::new("person", Values::Number(person)),
+        Column::new("x", Values::Number(x)),
+        Column::new("hired", Values::Boolean(hired)),
+    ])
+    .unwrap();
+    for datasets in [Datasets::Cross { folds: 4, repeats: 1 }, Datasets::Two { val_fraction: 0.3 }]
+    {
+        let error = |unit: Option<&str>| {
+            let mut spec = Spec::new("hired", &["recall() >= 0.3"]);
+            spec.algorithm =
+                Algorithm::Practical(Practical { turns: 3_000, ..Practical::default() });
+            spec.encoder.columns = BTreeMap::from([("x".to_owned(), vec![buckets.clone()])]);
+            (spec.datasets, spec.test_fraction) = (datasets, 0.2);
+            spec.unit = unit.map(str::to_owned);
+            if unit.is_none() {
+                spec.encoder.ignore.push("person".to_owned());
+            }
+            let trained = spec.train(&table).unwrap();
+            ["val", "test"].map(|part| trained.part(part).unwrap().error.unwrap())
+        };
+        let (together, apart) = (error(Some("person")), error(None));
+        assert!(apart.iter().all(|error| *error < 0.3), "{apart:?}: copies tell the label");
+        assert!(together.iter().all(|error| *error > 0.38), "{together:?}: nobody can know it");
+    }
+}
+
+/// With more constraints than Algorithm 3 has time for, the recommended recipe plays Algorithm 4, and says so.
+#[test]
+fn many_constraints_are_played_by_algorithm_4() {
+    let mut stream = Stream::new(6, "many");
+    let (mut x, mut group, mut hired) = (Vec::new(), Vec::new(), Vec::new());
+    for row in 0..2_400 {
+        let value = stream.unit();
+        x.push(value);
+        group.push(Some(format!("g{}", row % 120)));
+        hired.push(Some(value + stream.unit() > 1.0));
+    }
+    let group = Category::from_texts(group.iter().map(Option::as_deref));
+    let table = Table::new(vec![
+        Column::new("x", Values::Number(x)),
+        Column::new("group", Values::Category(group)),
+        Column::new("hired", Values::Boolean(hired)),
+    ])
+    .unwrap();
+    let mut spec = Spec::new("hired", &["positive_rate(each group) >= 0.3 * positive_rate()"]);
+    spec.algorithm = Algorithm::Practical(Practical { turns: 1_000, ..Practical::default() });
+    let trained = spec.train(&table).unwrap();
+    assert!(
+        trained.notices.iter().any(|notice| notice.to_string().contains("with 120 constraints"))
+    );
+    assert!(trained.classifier.provenance().settings["algorithm"].get("lagrangian").is_some());
+    assert_eq!(trained.enforcement.len(), 120);
+    spec.recipe = Recipe::Paper;
+    let trained = spec.train(&table).unwrap();
+    assert!(trained.classifier.provenance().settings["algorithm"].get("practical").is_some());
 }

@@ -3,7 +3,7 @@
 //! As in the paper's experiments both steps are Adam's by default, over minibatches of 100 rows of each
 //! player's own sample, in place of the pseudocode's plain stochastic steps.
 
-use super::Setting;
+use super::{Lagrangian, Setting};
 use crate::Result;
 use crate::game::Game;
 use crate::optimize::Optimizer;
@@ -27,6 +27,12 @@ declare! {
 }
 
 impl Practical {
+    /// Algorithm 4 with the same turns and steps: its constraint player has m multipliers and no matrix.
+    pub(crate) fn without_matrix(self) -> Lagrangian {
+        let Practical { turns, batch, model, constraint } = self;
+        Lagrangian { turns, batch, model, constraint: constraint.optimizer }
+    }
+
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)?),

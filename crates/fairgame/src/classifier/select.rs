@@ -148,7 +148,7 @@ impl fmt::Display for Margin {
             Margin::Confidence(level) => write!(f, "{} % confidence", percent(level)),
             Margin::Gate { confidence, rows, chance } => write!(
                 f,
-                "for `evaluate` on {rows} new rows to say met at {} % with a probability of {} %",
+                "a gate: `evaluate` on {rows} new rows says met at {} % with a probability of {} %",
                 percent(confidence),
                 percent(chance)
             ),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Shape, Spec};
+use super::{Shape, Spec, units};
 use crate::encode::Encoder;
 use crate::rate::{Bound, Weighted};
 use crate::settings::declare;
@@ -71,10 +71,29 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Draws a share of the rows: the others, and those drawn.
-    fn draw(&self, fraction: f64, seed: u64) -> Result<(Sheet<'static>, Sheet<'static>)> {
+    /// Draws a share of the rows: the others, and those drawn. Rows of one unit stay together.
+    fn draw(
+        &self,
+        fraction: f64,
+        seed: u64,
+        unit: Option<&str>,
+    ) -> Result<(Sheet<'static>, Sheet<'static>)> {
         let shares = [1.0 - fraction, fraction];
-        let parts = split::by_fraction(self.table.rows(), &shares, seed, None)?;
+        let parts = match unit {
+            None => split::by_fraction(self.table.rows(), &shares, seed, None)?,
+            Some(unit) => {
+                let (of_row, _) = units::codes(&self.table, unit)?;
+                let count = of_row.iter().max().map_or(0, |last| *last as usize + 1);
+                let drawn = split::by_fraction(count, &shares, seed, None)?;
+                let mut hand = vec![0; count];
+                drawn[1].iter().for_each(|&unit| hand[unit] = 1);
+                let rows = |of: usize| {
+                    let own = |row: &usize| hand[of_row[*row] as usize] == of;
+                    (0..of_row.len()).filter(own).collect()
+                };
+                vec![rows(0), rows(1)]
+            }
+        };
         Ok((self.take(&parts[0]), self.take(&parts[1])))
     }
 
@@ -156,12 +175,14 @@ impl<'a> Data<'a> {
         self.train = weigh(self.train)?;
         self.val = self.val.map(weigh).transpose()?;
         self.test = self.test.map(weigh).transpose()?;
+        let unit = spec.unit.as_deref();
         if spec.test_fraction > 0.0 && self.test.is_none() {
-            let (rest, drawn) = self.train.draw(spec.test_fraction, spec.seed ^ 0x7465_7374)?;
+            let (rest, drawn) =
+                self.train.draw(spec.test_fraction, spec.seed ^ 0x7465_7374, unit)?;
             (self.train, self.test) = (rest, Some(drawn));
         }
         if let (Datasets::Two { val_fraction }, None) = (spec.datasets, &self.val) {
-            let (rest, drawn) = self.train.draw(val_fraction, spec.seed)?;
+            let (rest, drawn) = self.train.draw(val_fraction, spec.seed, unit)?;
             (self.train, self.val) = (rest, Some(drawn));
         }
         Ok(self)
