@@ -63,7 +63,8 @@ pub(super) struct Paid {
     /// The margin of each constraint beyond the optimism: what was asked for, and what was had.
     pub(super) asked: Vec<f64>,
     pub(super) had: Vec<f64>,
-    /// Whether margins half as large again could be had, too: at the edge of what is feasible, a margin is had by luck.
+    /// Whether margins half as large again are feasible on rows that had no part in finding that out; otherwise they were
+    /// had by luck.
     pub(super) spare: bool,
     /// By how much margin and optimism raise the objective.
     pub(super) price: f64,
@@ -264,8 +265,9 @@ impl Program<'_> {
             (shrunk, had) = self.solve(all, &paid, &asked, start)?;
         }
         let price = all.objective(&shrunk.weights) - all.objective(&without.weights);
+        // Half as much again: at the edge of what is feasible, it takes luck to be within it.
         let more: Vec<f64> = asked.iter().map(|margin| 1.5 * margin).collect();
-        let spare = shrink_columns(&all.shifted(&paid), &more, self.allowed, start)?.feasible;
+        let spare = margin.confidence().is_none() || self.has_room(&more, start)?;
         Ok(Paid { shrunk, optimism, asked, had, spare, price })
     }
 
@@ -307,6 +309,23 @@ impl Program<'_> {
         let had = shrunk.margins.iter().zip(optimism).map(|(had, asked)| (had - asked).min(0.0));
         let had = had.collect();
         Ok((Shrunk { feasible: false, ..shrunk }, had))
+    }
+
+    /// Whether the mixtures that meet the constraints by most, each found without a part, meet them with these margins on
+    /// the parts that they were found without.
+    fn has_room(&self, margin: &[f64], start: &Start) -> Result<bool> {
+        // Beyond what any mixture has: then the one that lacks least is found.
+        let beyond: Vec<f64> = margin.iter().map(|margin| margin + 10.0).collect();
+        let parts: Vec<usize> = (0..self.measured.parts).collect();
+        let choose = |&part: &usize| {
+            let columns = self.columns(Some(part))?;
+            Ok(shrink_columns(&columns, &beyond, 0.0, &mut start.clone())?.weights)
+        };
+        let chosen = self.training.plan.threads.each(&parts, choose);
+        let chosen = chosen.into_iter().collect::<Result<Vec<_>>>()?;
+        let found = self.measured.on_parts(&chosen).constraints;
+        let room = |(loss, margin): (&f64, &f64)| loss + margin <= self.allowed || loss.is_nan();
+        Ok(chosen.is_empty() || found.iter().zip(margin).all(room))
     }
 
     /// Selects without each part, and compares what was believed with what the parts say.

@@ -311,8 +311,9 @@ impl Training<'_> {
                 match (reduced, spare) {
                     (true, _) => "the margin for it is infeasible: get more rows, ask for less confidence, or loosen a bound"
                         .to_owned(),
-                    (false, false) => "the margin for it is only just feasible, which may be luck: get more rows, ask for \
-                                       less confidence, or loosen a bound"
+                    (false, false) => "the margin for it is feasible on these rows, but not with something to spare on parts \
+                                       of them that had no say in it: get more rows, ask for less confidence, or loosen a \
+                                       bound"
                         .to_owned(),
                     (false, true) => format!(
                         "the margin for it is infeasible in {most} of {parts} selections that were repeated without a part \
