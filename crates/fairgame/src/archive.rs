@@ -26,6 +26,8 @@ pub enum Numbers {
     F64(Vec<f64>),
     /// Counts.
     U64(Vec<u64>),
+    /// Places in other arrays.
+    U32(Vec<u32>),
 }
 
 /// Arrays of numbers by name.
@@ -82,6 +84,14 @@ impl Arrays {
         }
     }
 
+    /// Takes out an array of u32 that has this length.
+    pub fn take_u32(&mut self, name: &str, length: usize) -> Result<Vec<u32>> {
+        match self.0.remove(name) {
+            Some(Numbers::U32(numbers)) if numbers.len() == length => Ok(numbers),
+            found => Err(unlike(name, length, "u32", found.as_ref())),
+        }
+    }
+
     /// Takes out an array of u64 that has this length.
     pub fn take_u64(&mut self, name: &str, length: usize) -> Result<Vec<u64>> {
         match self.0.remove(name) {
@@ -97,6 +107,7 @@ fn unlike(name: &str, length: usize, kind: &str, found: Option<&Numbers>) -> Err
         Some(Numbers::F32(numbers)) => format!("found {} f32", numbers.len()),
         Some(Numbers::F64(numbers)) => format!("found {} f64", numbers.len()),
         Some(Numbers::U64(numbers)) => format!("found {} u64", numbers.len()),
+        Some(Numbers::U32(numbers)) => format!("found {} u32", numbers.len()),
     };
     Error::new(ErrorKind::Format, format!("array `{name}` should be {length} {kind}: {found}"))
 }
@@ -246,6 +257,7 @@ impl Numbers {
             Numbers::F32(_) => "f32",
             Numbers::F64(_) => "f64",
             Numbers::U64(_) => "u64",
+            Numbers::U32(_) => "u32",
         }
     }
 
@@ -254,6 +266,7 @@ impl Numbers {
             Numbers::F32(numbers) => numbers.iter().flat_map(|x| x.to_le_bytes()).collect(),
             Numbers::F64(numbers) => numbers.iter().flat_map(|x| x.to_le_bytes()).collect(),
             Numbers::U64(numbers) => numbers.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Numbers::U32(numbers) => numbers.iter().flat_map(|x| x.to_le_bytes()).collect(),
         }
     }
 
@@ -266,6 +279,7 @@ impl Numbers {
             Dtype::F32 => words(bytes, f32::from_le_bytes).map(Numbers::F32),
             Dtype::F64 => words(bytes, f64::from_le_bytes).map(Numbers::F64),
             Dtype::U64 => words(bytes, u64::from_le_bytes).map(Numbers::U64),
+            Dtype::U32 => words(bytes, u32::from_le_bytes).map(Numbers::U32),
             _ => None,
         }
     }
@@ -275,6 +289,7 @@ impl Numbers {
             Numbers::F32(numbers) => numbers.len(),
             Numbers::F64(numbers) => numbers.len(),
             Numbers::U64(numbers) => numbers.len(),
+            Numbers::U32(numbers) => numbers.len(),
         }
     }
 }
@@ -291,6 +306,7 @@ impl View for Tensor<'_> {
             Numbers::F32(_) => Dtype::F32,
             Numbers::F64(_) => Dtype::F64,
             Numbers::U64(_) => Dtype::U64,
+            Numbers::U32(_) => Dtype::U32,
         }
     }
 
@@ -303,7 +319,11 @@ impl View for Tensor<'_> {
     }
 
     fn data_len(&self) -> usize {
-        self.shape[0] * if self.dtype() == Dtype::F32 { 4 } else { 8 }
+        self.shape[0]
+            * match self.numbers {
+                Numbers::F32(_) | Numbers::U32(_) => 4,
+                Numbers::F64(_) | Numbers::U64(_) => 8,
+            }
     }
 }
 

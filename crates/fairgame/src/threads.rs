@@ -67,6 +67,20 @@ impl Threads {
         }
     }
 
+    /// Runs over items that it may change, each by one thread; the results stand in the order of the items.
+    pub(crate) fn each_mut<T: Send, R: Send>(
+        &self,
+        items: &mut [T],
+        run: impl Fn(&mut T) -> R + Sync + Send,
+    ) -> Vec<R> {
+        match &self.pool {
+            Some(pool) if items.len() > 1 => {
+                pool.install(|| items.par_iter_mut().with_max_len(1).map(run).collect())
+            }
+            _ => items.iter_mut().map(run).collect(),
+        }
+    }
+
     /// Runs `run` for each place below `count`, with a way to tell something. The calling thread hears it
     /// while the others work. The results stand in the order of the places.
     pub fn deal<R: Send, M: Send>(

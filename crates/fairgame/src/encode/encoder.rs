@@ -78,6 +78,24 @@ impl Map {
         usize::from(matches!(self, Map::Number { .. }))
     }
 
+    /// Whether missing values have a weight of their own.
+    fn missing(&self) -> bool {
+        match self {
+            Map::Number { missing, .. }
+            | Map::Buckets { missing, .. }
+            | Map::Values { missing, .. } => *missing,
+        }
+    }
+
+    /// How the codes are ordered.
+    fn scale(&self) -> Scale {
+        match self {
+            Map::Values { .. } => Scale::Categories,
+            Map::Buckets { steps: Steps::Cumulative, .. } => Scale::Steps,
+            Map::Buckets { .. } | Map::Number { .. } => Scale::Buckets,
+        }
+    }
+
     /// How many of the weights, the first ones, are steps.
     fn steps(&self) -> usize {
         match self {
@@ -109,7 +127,22 @@ pub enum Input {
         first: usize,
         /// How many there are; any other code of the slot is silent.
         count: usize,
+        /// How the codes are ordered, and what silence means.
+        scale: Scale,
+        /// The weight that stands for a missing value, the last of them, if training had such rows.
+        missing: Option<usize>,
     },
+}
+
+/// How the codes of one slot are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Values without an order; a value that training did not see is silent.
+    Categories,
+    /// Buckets of a number, in ascending order.
+    Buckets,
+    /// Steps that a number has climbed, in ascending order; a number below the first step is silent.
+    Steps,
 }
 
 impl Input {
@@ -210,7 +243,16 @@ impl Encoder {
                 }
                 Map::Buckets { .. } | Map::Values { .. } => {
                     let (first, count) = (weight, map.weights());
-                    inputs.push(Input::Code { column: column(), slot, first, count });
+                    let missing = map.missing().then(|| first + count - 1);
+                    let scale = map.scale();
+                    inputs.push(Input::Code {
+                        column: column(),
+                        slot,
+                        first,
+                        count,
+                        scale,
+                        missing,
+                    });
                 }
             }
             slot += map.slots();
@@ -380,12 +422,7 @@ enum Bound<'a> {
 impl<'a> Reader<'a> {
     fn new(map: &'a Map, column: &'a Column, base: u32, silent: u32) -> Self {
         let last = base + map.weights() as u32;
-        let has_missing = match map {
-            Map::Number { missing, .. }
-            | Map::Buckets { missing, .. }
-            | Map::Values { missing, .. } => *missing,
-        };
-        let missing = if has_missing { last - 1 } else { silent };
+        let missing = if map.missing() { last - 1 } else { silent };
         let column = match (map, &column.values) {
             (Map::Values { values, pooled, .. }, bound) => {
                 let other = if *pooled { base + values.len() as u32 } else { silent };

@@ -28,7 +28,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-pub use encoder::{Encoder, Input};
+pub use encoder::{Encoder, Input, Scale};
 pub use features::{Codes, Features};
 
 use crate::Result;

@@ -11,17 +11,21 @@ mod ladder;
 mod lattice;
 mod linear;
 mod mlp;
+mod monotone;
 mod region;
 mod rows;
+#[doc(hidden)]
+pub mod trees;
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use lattice::{Lattice, LatticeSpec, Monotone};
+pub use lattice::{Lattice, LatticeSpec};
 pub use linear::Linear;
 pub use mlp::Mlp;
+pub use monotone::Monotone;
 pub use region::Region;
 pub use rows::{Rows, Tape};
 

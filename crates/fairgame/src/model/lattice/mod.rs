@@ -26,7 +26,7 @@ use interpolate::{MOST, isotonic, order};
 use pass::{Backward, Forward};
 
 use super::kernel::{LANES, Path, run, with_codes};
-use super::{Differentiable, Model, Rows, Scorer, Tape, check_params, check_rows};
+use super::{Differentiable, Model, Monotone, Rows, Scorer, Tape, check_params, check_rows};
 use crate::encode::{Encoder, Features, Input as Encoded};
 use crate::random::Stream;
 use crate::settings::{self, declare};
@@ -55,17 +55,6 @@ impl LatticeSpec {
     /// Refuses lattices that cannot be made.
     pub(super) fn check(&self) -> Result<()> {
         settings::check(self)
-    }
-}
-
-declare! {
-    /// Which way a score may go as a column rises.
-    #[derive(Copy, Eq)]
-    pub enum Monotone {
-        /// The score does not fall.
-        Increasing = "increasing",
-        /// The score does not rise.
-        Decreasing = "decreasing",
     }
 }
 

@@ -1,0 +1,130 @@
+//! Histograms: for each column and code, the [`Sum`] of the rows that have it.
+//!
+//! A column takes 260 sums, so that a code, which is a byte, needs no check, and so that the first levels of all
+//! columns do not fall into the same few places of the cache.
+
+use super::bins::{MISSING, Shape};
+use super::gradient::{Pair, Scale, Sum, minus, plus};
+use crate::threads::Threads;
+use crate::wide::{prefetch, wide};
+
+/// The sums of one column, by code.
+pub(super) type Column = [Sum; 260];
+
+/// The sums of all columns that a tree may split on.
+pub(super) type Histogram = Vec<Column>;
+
+/// The rows of a training, and the columns that the tree at hand may split on.
+#[derive(Clone, Copy)]
+pub(super) struct Data<'a> {
+    /// Row by row.
+    pub(super) codes: &'a [u8],
+    pub(super) pairs: &'a [Pair],
+    pub(super) scale: Scale,
+    pub(super) shapes: &'a [Shape],
+    /// The columns of the histogram.
+    pub(super) active: &'a [u16],
+    pub(super) threads: &'a Threads,
+}
+
+/// Rows that make it worth to wake another thread.
+const SHARE: usize = 4_096;
+
+/// How far ahead rows are fetched.
+const AHEAD: usize = 12;
+
+impl Data<'_> {
+    pub(super) fn columns(&self) -> usize {
+        self.shapes.len()
+    }
+
+    pub(super) fn shape(&self, active: usize) -> Shape {
+        self.shapes[usize::from(self.active[active])]
+    }
+
+    /// The codes that a column of the histogram has, a range and missing.
+    fn used<'h>(&self, active: usize, column: &'h mut Column) -> (&'h mut [Sum], &'h mut Sum) {
+        let (levels, rest) = column.split_at_mut(usize::from(MISSING));
+        (&mut levels[..self.shape(active).levels], &mut rest[0])
+    }
+
+    /// Sums over the rows, by as many threads as it is worth; `spare` is space for the others.
+    pub(super) fn fill(&self, rows: &[u32], into: &mut Histogram, spare: &mut Vec<Histogram>) {
+        let parts = (rows.len() / SHARE).clamp(1, self.threads.count());
+        while spare.len() + 1 < parts {
+            spare.push(vec![[[0; 2]; 260]; into.len()]);
+        }
+        let spare = &mut spare[..parts - 1];
+        let share = rows.len().div_ceil(parts).max(1);
+        let histograms = spare.iter_mut().chain([&mut *into]);
+        let mut work: Vec<_> = histograms.zip(rows.chunks(share)).collect();
+        self.threads.each_mut(&mut work, |(histogram, rows)| {
+            histogram.resize(self.active.len(), [[0; 2]; 260]);
+            for (at, column) in histogram.iter_mut().enumerate() {
+                let (levels, missing) = self.used(at, column);
+                levels.fill([0; 2]);
+                *missing = [0; 2];
+            }
+            wide(
+                #[inline(always)]
+                || self.add(rows, histogram),
+            );
+        });
+        for other in spare {
+            self.combine(into, other, plus);
+        }
+    }
+
+    #[inline(always)]
+    fn add(&self, rows: &[u32], histogram: &mut [Column]) {
+        let columns = self.columns();
+        let all = histogram.len() == columns;
+        for (at, &row) in rows.iter().enumerate() {
+            if let Some(&row) = rows.get(at + AHEAD) {
+                self.codes.get(row as usize * columns).into_iter().for_each(prefetch);
+                self.pairs.get(row as usize).into_iter().for_each(prefetch);
+            }
+            let row = row as usize;
+            let sum = self.scale.row(self.pairs[row]);
+            let codes = &self.codes[row * columns..(row + 1) * columns];
+            if all {
+                for (column, &code) in histogram.iter_mut().zip(codes) {
+                    let level = &mut column[usize::from(code)];
+                    *level = plus(*level, sum);
+                }
+            } else {
+                for (column, &active) in histogram.iter_mut().zip(self.active) {
+                    let level = &mut column[usize::from(codes[usize::from(active)])];
+                    *level = plus(*level, sum);
+                }
+            }
+        }
+    }
+
+    /// Adds another histogram to one, or takes it away.
+    pub(super) fn combine(
+        &self,
+        into: &mut Histogram,
+        other: &mut Histogram,
+        how: impl Fn(Sum, Sum) -> Sum,
+    ) {
+        for (at, (column, other)) in into.iter_mut().zip(other).enumerate() {
+            let (levels, missing) = self.used(at, column);
+            let (others, other) = self.used(at, other);
+            levels.iter_mut().zip(others).for_each(|(level, other)| *level = how(*level, *other));
+            *missing = how(*missing, *other);
+        }
+    }
+
+    /// What is left of a node's histogram without that of one child: the other child's.
+    pub(super) fn subtract(&self, node: &mut Histogram, child: &mut Histogram) {
+        self.combine(node, child, minus);
+    }
+
+    /// The sum of all rows of a histogram.
+    pub(super) fn total(&self, histogram: &mut Histogram) -> Sum {
+        let Some(column) = histogram.first_mut() else { return [0; 2] };
+        let (levels, missing) = self.used(0, column);
+        levels.iter().fold(*missing, |sum, level| plus(sum, *level))
+    }
+}

@@ -1,0 +1,33 @@
+//! Boosted trees: histogram gradient boosting of the logistic loss.
+//!
+//! A forest gives a row the log-odds f(x) = base + Σ_t leaf_t(x). Boosting adds one tree after the other, each grown on
+//! the gradients g and hessians h of the loss at the scores so far: a leaf's value is −rate · Σg / (Σh + λ).
+//!
+//! | file | what |
+//! |---|---|
+//! | `spec` | the settings |
+//! | `bins`, `cuts` | features to codes of one byte |
+//! | `gradient` | gradients as integers, so that sums are exact |
+//! | `histogram` | sums for each column and code |
+//! | `split` | the best split of a node |
+//! | `grow` | one tree |
+//! | `boost` | all trees, sampling, early stopping |
+//! | `forest`, `arrays` | the result, its scores and its file |
+//!
+//! The same rows, settings and seed give the same bits, for any number of threads and any order of the rows.
+
+mod arrays;
+mod bins;
+mod boost;
+mod cuts;
+mod forest;
+mod gradient;
+mod grow;
+mod histogram;
+mod spec;
+mod split;
+
+pub use bins::{Binned, Bins};
+pub use boost::{Lesson, boost};
+pub use forest::Forest;
+pub use spec::{Growth, TreesSpec};
