@@ -108,7 +108,8 @@ pub fn boost(
             scores[at] += forest.walk(tree, &codes[at * columns..(at + 1) * columns]);
         }
         judge.hear(&forest, threads);
-        if judge.waited(forest.trees()) >= spec.patience || watch(forest.trees()).is_break() {
+        let told = watch(forest.trees());
+        if told.is_break() || judge.waited(forest.trees()) >= spec.patience {
             break;
         }
     }

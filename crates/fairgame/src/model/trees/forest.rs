@@ -73,7 +73,6 @@ impl Forest {
     pub(super) fn push(&mut self, column: usize, route: &Route, gain: f64) -> usize {
         let (set, shift, cut) = match route {
             Route::Cut { code, missing_left } => {
-                // A cut after the last of 255 levels leaves missing values alone on the right: nothing is moved then.
                 (NO_SET, u8::from(*missing_left), code + u8::from(*missing_left))
             }
             Route::Among(set) => {

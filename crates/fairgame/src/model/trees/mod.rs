@@ -26,6 +26,8 @@ mod grow;
 mod histogram;
 mod spec;
 mod split;
+#[cfg(test)]
+mod tests;
 
 pub use bins::{Binned, Bins};
 pub use boost::{Lesson, boost};
