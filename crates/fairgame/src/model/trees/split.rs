@@ -89,6 +89,16 @@ struct Best {
     found: Option<(Route, Sum, f64)>,
 }
 
+impl Best {
+    /// Keeps the candidate of the greatest score; of equal ones the first.
+    #[inline(always)]
+    fn offer(&mut self, score: Option<f64>, candidate: impl FnOnce() -> (Route, Sum, f64)) {
+        if let Some(gain) = score.filter(|score| *score > self.gain) {
+            *self = Best { gain, found: Some(candidate()) };
+        }
+    }
+}
+
 impl Node {
     /// The best split on a column of the histogram, if one lowers the loss.
     pub(super) fn best(&self, column: usize, sums: &Column, shape: Shape) -> Option<Split> {
@@ -171,15 +181,12 @@ impl Node {
                 if count < least {
                     continue;
                 }
-                if let Some(score) = self.children(left, l2, monotone) {
-                    if score > best.gain {
-                        // Where none was missing, missing values go with the greater side.
-                        let missing_left =
-                            if ways.len() == 1 { 2 * count >= all } else { missing_left };
-                        let route = Route::Cut { code: level as u8, missing_left };
-                        *best = Best { gain: score, found: Some((route, left, l2)) };
-                    }
-                }
+                best.offer(self.children(left, l2, monotone), || {
+                    // Where none was missing, missing values go with the greater side.
+                    let missing_left =
+                        if ways.len() == 1 { 2 * count >= all } else { missing_left };
+                    (Route::Cut { code: level as u8, missing_left }, left, l2)
+                });
             }
         }
     }
@@ -192,13 +199,11 @@ impl Node {
             if count < least || all - count < least {
                 continue;
             }
-            if let Some(score) = self.children(sums[code], l2, None) {
-                if score > best.gain {
-                    let mut set = [0; 4];
-                    set[code / 64] |= 1 << (code % 64);
-                    *best = Best { gain: score, found: Some((Route::Among(set), sums[code], l2)) };
-                }
-            }
+            best.offer(self.children(sums[code], l2, None), || {
+                let mut set = [0; 4];
+                set[code / 64] |= 1 << (code % 64);
+                (Route::Among(set), sums[code], l2)
+            });
         }
     }
 
@@ -231,11 +236,7 @@ impl Node {
                     continue;
                 }
                 group = 0;
-                if let Some(score) = self.children(left, l2, None) {
-                    if score > best.gain {
-                        *best = Best { gain: score, found: Some((Route::Among(set), left, l2)) };
-                    }
-                }
+                best.offer(self.children(left, l2, None), || (Route::Among(set), left, l2));
             }
         }
     }
