@@ -164,7 +164,7 @@ fn flops(model: &AnyModel, features: &Features, units: usize) -> f64 {
         }
         // Each lattice of d inputs folds 2^d − 1 times, three operations each; 28 lattices of 4.
         AnyModel::Lattice(_) => 28.0 * 15.0 * 3.0,
-        AnyModel::Own(_) => f64::NAN,
+        AnyModel::Rule(_) | AnyModel::Own(_) => f64::NAN,
     }
 }
 

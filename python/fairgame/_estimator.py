@@ -55,10 +55,12 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     objective : str or rate
         What to minimise.
     model : str or dict
-        `"linear"`, `"mlp"`, `"lattice"`, or with its settings, `{"mlp": {"units": 20}}`.
+        `"trees"` (boosted trees), `"linear"`, `"mlp"`, `"lattice"`, or with its settings, `{"mlp": {"units": 20}}`.
+        `"auto"` is trees, or linear if `algorithm` is given.
     algorithm : str or dict
-        `"practical"`, `"lagrangian"`, `"unconstrained"`, …, or with its settings,
-        `{"practical": {"turns": 20000}}`.
+        `"plug_in"`, `"practical"`, `"lagrangian"`, `"unconstrained"`, …, or with its settings,
+        `{"practical": {"turns": 20000}}`. `"auto"` is the plug-in game for trees and practical for other models. With
+        `recipe="paper"`, `"auto"` means practical, and a linear model.
     recipe : "recommended" or "paper"
         The defaults for `datasets`, `selection` and the keys of `settings`. `"recommended"` uses cross-fitting, a
         safety margin of one standard error, and early stopping. `"paper"` uses the paper's two halves of the rows,
@@ -69,8 +71,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         (`{"two": {"val_fraction": 0.3}}`). `"one"` enforces the constraints on the training rows. None leaves it to
         the recipe.
     selection : None, str or dict
-        How the mixture is made from the models that training kept, such as `{"shrink": {"thresholds": 50}}`. None
-        leaves it to the recipe.
+        How the mixture is made from the models that training kept, such as `{"shrink": {"thresholds": 50}}`. `"rule"`
+        selects one rule that decides without a draw, and needs trees. None leaves it to the recipe.
     margin : None, number or str
         The safety margin of each constraint. `1` is one standard error. `"95%"` is a promise: with that probability
         all constraints hold in the population. `"gate:95%@9000"` is enough for `evaluate` on 9,000 new rows at 95 %
@@ -103,6 +105,13 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         By how much the margin and the optimism raise the objective. None if it is not known.
     prices_ : dict
         By how much the objective would fall for each unit of slack in a constraint. Empty if it is not known.
+    rule_price_ : float or None
+        By how much one deterministic rule raises the objective, compared with the best mixture. None without
+        `selection="rule"`.
+    importance_ : list of dict
+        How much each column counts, the most important first. `gain` is its share of what the splits of trees gained
+        (None without trees). `objective` and `constraints` are by how much these rise on held-out rows if the values of
+        the column are shuffled.
     multipliers_ : dict
         The multiplier of each constraint, averaged over the turns. A classifier read from a file has none.
     mixture_ : list of dict
@@ -130,7 +139,7 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 3))
     >>> y = X[:, 0] + rng.normal(size=2000) > 0
-    >>> clf = FairGameClassifier(["recall() >= 0.9"], algorithm={"practical": {"turns": 5000}}).fit(X, y)
+    >>> clf = FairGameClassifier(["recall() >= 0.9"]).fit(X, y)
     >>> clf.constraints_
     ['recall() >= 0.9']
     >>> clf.evaluations_["val"].constraints[0]["value"] <= 1e-6
@@ -146,8 +155,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         constraints: Iterable[Any] = (),
         *,
         objective: Any = "error()",
-        model: str | Mapping[str, Any] = "linear",
-        algorithm: str | Mapping[str, Any] = "practical",
+        model: str | Mapping[str, Any] = "auto",
+        algorithm: str | Mapping[str, Any] = "auto",
         recipe: str = "recommended",
         datasets: str | Mapping[str, Any] | None = None,
         selection: str | Mapping[str, Any] | None = None,
@@ -363,6 +372,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self.standing_ = described["standing"]
         self.enforcement_ = [_enforcement(one) for one in record.get("enforcement", [])]
         self.margin_price_ = record.get("margin_price")
+        self.rule_price_ = record.get("rule_price")
+        self.importance_ = record.get("importance", [])
         self.prices_ = _by_constraint(self.constraints_, record.get("prices", []))
         if result is not None:
             self.notices_ = result["notices"]
@@ -387,6 +398,15 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         if self._layout.columns and not isinstance(X, _fairgame.Table):
             validate_data(self, X, reset=False, skip_check_array=True)
         return X
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The share of each column of X in what the splits of trees gained; shape (n_features,). Only of trees."""
+        check_is_fitted(self)
+        gains = {one["column"]: one["gain"] for one in self.importance_}
+        if not gains or None in gains.values():
+            raise AttributeError("feature_importances_ is known of trees only; see importance_")
+        return np.array([gains.get(name, 0.0) for name in self._layout.columns])
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._classifier is not None

@@ -19,6 +19,9 @@ class Evaluation:
     If a constraint is undecided, `margin_to_meet` is the `margin` to train with, so that an evaluation like this one
     is likely to say met; it is None for audits. `units` is the number of units, or None if rows are independent.
 
+    `drawn` is the share of the rows that are decided by a draw: their probability of a positive decision is neither 0
+    nor 1.
+
     `verdict` is `"met"`, `"violated"` or `"undecided"`, for all constraints together at the level `confidence`.
     """
 
@@ -29,6 +32,7 @@ class Evaluation:
         self.verdict: str = found["verdict"]
         self.error: float | None = found["error"]
         self.positive_rate: float | None = found["positive_rate"]
+        self.drawn: float | None = found.get("drawn")
         self.objective: dict[str, Any] = _row(found["objective"], "name")
         self.constraints: list[dict[str, Any]] = [
             _row(one, "name") | {"verdict": one["verdict"], "rows_to_decide": one.get("rows_to_decide")}

@@ -4,6 +4,7 @@ use clap::Args;
 use comfy_table::CellAlignment;
 use fairgame::algorithm::{Algorithm, Discrete, Scales};
 use fairgame::bounds::{self, Smoothness};
+use fairgame::model::ModelSpec;
 use fairgame::model::Region;
 use fairgame::train::{Data, Datasets, Recipe, Sheet};
 use fairgame::{Error, ErrorKind, Result};
@@ -211,6 +212,9 @@ impl Bounds {
         };
         // Nothing else depends on the algorithm, and nothing is to be played.
         spec.algorithm = Algorithm::default();
+        if let ModelSpec::Trees(_) = spec.model {
+            spec.model = ModelSpec::Linear;
+        }
         let format = &self.format.arguments;
         let table = format.read(&self.data, format.options(&spec.missing))?;
         // The theorems are about two datasets, of which the constraint player has all of the second.

@@ -461,6 +461,9 @@ fn printed(found: &Evaluation, margin: Option<&str>) -> String {
     if let Some(units) = found.units {
         rows += &format!(" of {}", output::count(units as usize, "unit"));
     }
+    if let Some(share) = found.drawn.filter(|share| *share > 0.0) {
+        text += &format!("\nA draw decides {:.1} % of the rows.", 100.0 * share);
+    }
     text += &match found.verdict {
         _ if found.constraints.is_empty() => format!("\n{rows}; there are no constraints.\n"),
         evaluate::Verdict::Met => {

@@ -261,7 +261,13 @@ fn the_demo_is_as_in_the_readme() {
     let folder = Folder::new();
     let run = folder.fairgame(&["demo", "--turns", "300", "--runs", "2"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    for file in ["recommended.safetensors", "one.safetensors", "two.safetensors", "report.html"] {
+    for file in [
+        "recommended.safetensors",
+        "network.safetensors",
+        "one.safetensors",
+        "two.safetensors",
+        "report.html",
+    ] {
         assert!(folder.path("fairgame-demo").join(file).exists(), "{file}");
     }
     let readme = include_str!("../../../README.md");
@@ -278,7 +284,7 @@ fn the_demo_is_as_in_the_readme() {
     assert_eq!(shape(&run.stdout), shape(shown));
     let json_run =
         folder.fairgame(&["demo", "--turns", "100", "--runs", "1", "--json", "--out", "again"]);
-    assert_eq!(json(&json_run)["ways"].as_array().unwrap().len(), 4);
+    assert_eq!(json(&json_run)["ways"].as_array().unwrap().len(), 5);
 }
 
 /// What shells and `man` want to know, for every command.

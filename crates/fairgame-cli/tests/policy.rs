@@ -58,8 +58,8 @@ fn folds_margins_and_steps() {
     says("", &["--margin", "99%"], "selection.shrink.margin.confidence", 0.99);
     says("", &["--margin", "none"], "selection.shrink.margin", "none");
     let steps = || toml::Value::from(vec![0.5, 1.0]);
-    says("", &["--steps", "0.5,1"], "steps", steps());
-    says("steps = [0.5, 1.0]", &[], "steps", steps());
+    says("", &["--steps", "0.5,1", "--model", "linear"], "steps", steps());
+    says("steps = [0.5, 1.0]\nmodel = \"linear\"", &[], "steps", steps());
     // What is said of patience leaves the rest as the recipe has it; 0 is none.
     says("early_stop.least = 0.001", &[], "early_stop.after", 5_000);
     says("", &["--early-stop", "0"], "early_stop.kept", 0);
@@ -74,7 +74,11 @@ fn folds_margins_and_steps() {
         &["the selection last", "--selection shrink"],
     );
     refuses("", &["--steps", "0,1"], &["steps: ", "0 times as large"]);
-    refuses("", &["--steps", "0.5,1", "--one-dataset"], &["out-of-fold rows", "cross-fit"]);
+    refuses(
+        "",
+        &["--steps", "0.5,1", "--one-dataset", "--model", "linear"],
+        &["out-of-fold rows", "cross-fit"],
+    );
     refuses("steps = []", &[], &["steps: no multiplier"]);
 }
 
@@ -128,7 +132,14 @@ fn flags_replace_what_they_name() {
     says("model.mlp.units = 9", &["--model", "mlp"], "model.mlp.units", 9);
     says("model = \"mlp\"", &["--units", "7"], "model.mlp.units", 7);
     says("", &["--model", "mlp"], "model.mlp.units", 50);
-    refuses("", &["--units", "7"], &["--units is not for the model linear", "--model mlp"]);
+    refuses("", &["--units", "7"], &["--units is not for the model trees", "--model mlp"]);
+    says("", &["--deterministic"], "selection.shrink.deterministic", true);
+    says("selection = \"rule\"", &[], "selection.shrink.deterministic", true);
+    says("", &["--selection", "rule"], "selection.shrink.deterministic", true);
+    says("", &["--model", "trees"], "algorithm.plug_in.rounds", 40);
+    says("", &["--model", "linear"], "algorithm.practical.turns", 50_000);
+    says("", &["--algorithm", "practical"], "model", "linear");
+    refuses("", &["--deterministic", "--model", "mlp"], &["--deterministic"]);
     let shrink = "selection.shrink.on = \"val\"";
     says(shrink, &["--selection", "shrink"], "selection.shrink.on", "val");
     says("early_stop.least = 0.5", &["--early-stop", "3"], "early_stop.least", 0.5);
@@ -188,10 +199,10 @@ fn typos() {
         ("--algorithm", "lagrangean", "lagrangian"),
         ("--optimizer", "adma", "adam"),
         ("--surrogate", "hinje", "hinge"),
-        ("--selection", "shink", "shrink"),
     ] {
         refuses("", &[flag, typo], &[flag, typo, &format!("'{meant}'")]);
     }
+    refuses("", &["--selection", "shink"], &["--selection shink", "did you mean `shrink`?"]);
 }
 
 /// No policy is printed that training would refuse without a look at the data.
@@ -200,8 +211,10 @@ fn what_is_printed_can_run() {
     for (policy, flags, wanted) in [
         ("", &["--turns", "0"][..], "above 0"),
         ("", &["--batch", "0"], "above 0"),
-        ("", &["--step", "-1"], "algorithm.practical.model"),
-        ("", &["--constraint-step", "-1"], "algorithm.practical.constraint"),
+        ("", &["--step", "-1", "--model", "linear"], "algorithm.practical.model"),
+        ("", &["--constraint-step", "-1", "--model", "mlp"], "algorithm.practical.constraint"),
+        ("", &["--constraint-step", "-1"], "--constraint-step is not for the algorithm plug_in"),
+        ("", &["--model", "trees", "--algorithm", "practical"], "trees cannot be trained"),
         ("", &["--radius", "-1"], "region"),
         ("", &["--model", "mlp", "--units", "0"], "units"),
         ("", &["--keep", "0"], "keep"),
@@ -212,11 +225,12 @@ fn what_is_printed_can_run() {
         ("", &["--margin", "2", "--algorithm", "unconstrained"], "--margin"),
         ("", &["--margin", "95"], "95%"),
         ("", &["--steps", "1,1"], "given twice"),
+        ("", &["--steps", "1,2"], "plug-in game"),
         ("", &["--val-fraction", "1.5"], "fraction"),
         ("", &["--test-fraction", "-1"], "fraction"),
         ("", &["--constraint", "recal() >= 0.9"], "recall"),
         ("", &["--label", "hired = 3"], "label"),
-        ("", &["--epsilon", "0.1"], "--epsilon is not for the algorithm practical"),
+        ("", &["--epsilon", "0.1"], "--epsilon is not for the algorithm plug_in"),
         ("", &["--algorithm", "discrete", "--epsilon", "0"], "epsilon"),
         ("", &["--algorithm", "continuous"], "convex"),
         (

@@ -149,8 +149,10 @@ fn promise_in_small() {
         [
             known("known", "linear"),
             known("known", "mlp"),
+            known("known", "trees"),
             known("corner", "linear"),
-            known("corner", "mlp")
+            known("corner", "mlp"),
+            known("corner", "trees")
         ]
     );
     for line in lines {
@@ -183,9 +185,9 @@ fn promise_in_small() {
     );
     // Another margin has files of its own.
     let files = || std::fs::read_dir(folder.path("a/runs")).unwrap().count();
-    assert_eq!(files(), 4);
+    assert_eq!(files(), 6);
     let one = promise("a", &[&two[..], &["--margin", "1"]].concat());
-    assert_eq!((files(), &one["results"]["margin"]["errors"]), (8, &Value::from(1.0)));
+    assert_eq!((files(), &one["results"]["margin"]["errors"]), (12, &Value::from(1.0)));
     assert!(text("a/promise.md").contains("a margin of one standard error,"));
 }
 

@@ -130,11 +130,14 @@ impl Results {
         for table in &self.tables {
             let settings = &table.settings;
             let model = match &settings.model {
-                fairgame::model::ModelSpec::Linear => "linear".to_owned(),
+                fairgame::model::ModelSpec::Auto | fairgame::model::ModelSpec::Linear => {
+                    "linear".to_owned()
+                }
                 fairgame::model::ModelSpec::Mlp { units } => format!("{units} hidden units"),
                 fairgame::model::ModelSpec::Lattice(_) => {
                     "an ensemble of calibrated lattices".to_owned()
                 }
+                fairgame::model::ModelSpec::Trees(_) => "boosted trees".to_owned(),
             };
             lines.push(format!(
                 "{}: {model}; {} turns, {} unconstrained, with a step of {}; Algorithm 3 begins with {}; {} runs.",

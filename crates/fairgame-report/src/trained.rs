@@ -115,7 +115,14 @@ fn carried_over(last: &RecordedPart) -> Verdict {
     }
 }
 
+/// What is said of a part, and of how many of its rows a draw decides.
 fn words(part: &RecordedPart, record: &Record) -> String {
+    let drawn = part.evaluation.drawn.filter(|share| *share > 0.0);
+    let drawn = drawn.map(|share| format!(" A draw decides {:.1} % of the rows.", 100.0 * share));
+    holds(part, record) + &drawn.unwrap_or_default()
+}
+
+fn holds(part: &RecordedPart, record: &Record) -> String {
     let RecordedPart { part, evaluation, .. } = part;
     let rows = match evaluation.rows {
         1 => "1 row".to_owned(),

@@ -49,6 +49,11 @@ impl Arrays {
         self.0.insert(name.to_owned(), numbers);
     }
 
+    /// The arrays and their names, in the order of the names; what is changed here is what is written.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Numbers)> {
+        self.0.iter_mut().map(|(name, array)| (name.as_str(), array))
+    }
+
     /// Puts each of `others` under its own name after `part` and a dot.
     pub fn put_part(&mut self, part: &str, others: Arrays) {
         self.0.extend(others.0.into_iter().map(|(name, array)| (format!("{part}.{name}"), array)));

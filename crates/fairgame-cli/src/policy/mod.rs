@@ -124,6 +124,8 @@ impl PolicyArguments {
         for text in &self.set {
             spec = set(&spec, text).map_err(|error| error.at(format!("--set '{text}'")))?;
         }
+        // Other flags are about the model and the algorithm that will be used.
+        spec = spec.settled();
         let mut rest: Vec<_> = flags().filter(|flag| !is_choice(flag)).collect();
         // What chooses an optimizer comes before its settings.
         rest.sort_by_key(|(flag, _)| flag.uses[0].path.len());

@@ -37,6 +37,10 @@ pub(crate) struct Promise {
     #[arg(long = "problem", value_name = "NAME")]
     problems: Vec<String>,
 
+    /// Run only this model (linear, mlp, trees); may be given several times [default: all]
+    #[arg(long = "model", value_name = "NAME")]
+    models: Vec<String>,
+
     /// Margin that trainings are asked for: a confidence (95%), standard errors (1), or none
     #[arg(long, default_value = "95%")]
     margin: String,
@@ -69,7 +73,7 @@ pub(crate) struct Promise {
 pub(super) fn run(arguments: &Promise) -> Result<Verdict> {
     let plan = PromisePlan {
         problems: Problem::find(&arguments.problems)?,
-        models: Learner::ALL.into(),
+        models: Learner::find(&arguments.models)?,
         draws: arguments.draws,
         seed: arguments.seed,
         margin: margin(&arguments.margin)?,
@@ -117,8 +121,9 @@ impl Promise {
     /// The command that makes these results.
     fn command(&self) -> String {
         let turns = self.turns.map_or(String::new(), |turns| format!(" --turns {turns}"));
-        let problems: String =
-            self.problems.iter().map(|name| format!(" --problem {name}")).collect();
+        let problems = self.problems.iter().map(|name| format!(" --problem {name}"));
+        let models = self.models.iter().map(|name| format!(" --model {name}"));
+        let problems: String = problems.chain(models).collect();
         format!(
             "Made by: `fairgame reproduce promise --draws {} --margin {} --seed {}{problems}{turns}`, version {}.",
             self.draws,

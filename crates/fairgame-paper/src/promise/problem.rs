@@ -1,9 +1,10 @@
 //! The problems of the promise suite, chosen before any of them was run.
 
-use fairgame::algorithm::{Algorithm, Practical};
+use fairgame::algorithm::{Algorithm, PlugIn, Practical};
 use fairgame::classifier::{Margin, Selection, ShrinkSpec};
 use fairgame::encode::EncoderSpec;
 use fairgame::model::ModelSpec;
+use fairgame::model::trees::TreesSpec;
 use fairgame::preset::Preset;
 use fairgame::train::Spec;
 use fairgame::{Error, ErrorKind, Result, nearest};
@@ -240,7 +241,10 @@ impl Problem {
             },
         };
         spec.model = model.spec();
-        spec.algorithm = Algorithm::Practical(Practical { turns, ..Practical::default() });
+        spec.algorithm = match model {
+            Learner::Trees => Algorithm::PlugIn(PlugIn::default()),
+            _ => Algorithm::Practical(Practical { turns, ..Practical::default() }),
+        };
         if let Selection::Shrink(shrink) = spec.selection {
             spec.selection = Selection::Shrink(ShrinkSpec { margin, ..shrink });
         }
@@ -255,17 +259,37 @@ pub enum Learner {
     Linear,
     /// A network of one hidden layer.
     Mlp,
+    /// Boosted trees, with the plug-in game.
+    Trees,
 }
 
 impl Learner {
     /// All of them.
-    pub const ALL: [Learner; 2] = [Learner::Linear, Learner::Mlp];
+    pub const ALL: [Learner; 3] = [Learner::Linear, Learner::Mlp, Learner::Trees];
+
+    /// The models of these names, each once and in the order of [`Learner::ALL`]; all of them for no name.
+    ///
+    /// # Errors
+    /// If there is none of a name.
+    pub fn find<S: AsRef<str>>(names: &[S]) -> Result<Vec<Learner>> {
+        let known = Learner::ALL.map(Learner::name);
+        if let Some(name) = names.iter().map(AsRef::as_ref).find(|name| !known.contains(name)) {
+            let message = format!("the promise suite has no model `{name}`");
+            let help = format!("the models are {}", known.join(", "));
+            return Err(Error::new(ErrorKind::Settings, message).help(help));
+        }
+        let wanted = |model: &Learner| {
+            names.is_empty() || names.iter().any(|name| name.as_ref() == model.name())
+        };
+        Ok(Learner::ALL.into_iter().filter(wanted).collect())
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Learner::Linear => "linear",
             Learner::Mlp => "mlp",
+            Learner::Trees => "trees",
         }
     }
 
@@ -273,6 +297,7 @@ impl Learner {
         match self {
             Learner::Linear => ModelSpec::Linear,
             Learner::Mlp => ModelSpec::Mlp { units: 16 },
+            Learner::Trees => ModelSpec::Trees(TreesSpec::default()),
         }
     }
 
@@ -281,6 +306,7 @@ impl Learner {
         match self {
             Learner::Linear => 1.0,
             Learner::Mlp => 2.0,
+            Learner::Trees => 1.0,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! | [`Continuous`] (2) | inner descent, averaged | swap regret | Theorem 2 |
 //! | [`Practical`] (3) | one step a turn | swap regret | none, and the one to use |
 //! | [`Lagrangian`] (4) | one step a turn | ascent on R₊^m | none |
+//! | [`PlugIn`] | the rule of a probability model | the duals of a program | measured (docs/promise.md) |
 //! | [`Baseline`] | an oracle, or one step a turn | ascent in ‖λ‖₁ ≤ R | the last appendix's |
 //! | [`Unconstrained`] | one step a turn | none | |
 //!
@@ -16,6 +17,7 @@ mod baseline;
 mod continuous;
 mod discrete;
 mod lagrangian;
+mod plug_in;
 mod practical;
 mod scales;
 mod unconstrained;
@@ -26,6 +28,7 @@ pub use baseline::{Answer, Baseline};
 pub use continuous::Continuous;
 pub use discrete::Discrete;
 pub use lagrangian::Lagrangian;
+pub use plug_in::PlugIn;
 pub use practical::Practical;
 pub use scales::Scales;
 pub use unconstrained::Unconstrained;
@@ -43,6 +46,8 @@ declare! {
     /// An algorithm and its settings.
     #[derive(Copy)]
     pub enum Algorithm (default Algorithm::Practical(Practical::default())) {
+        /// `plug_in` for trees, and `practical` for other models.
+        Auto = "auto",
         /// Algorithm 1: an oracle on a covering against swap regret (Theorem 1).
         Discrete(Discrete) = "discrete",
         /// Algorithm 2: averaged gradient descent against swap regret (Theorem 2).
@@ -51,6 +56,8 @@ declare! {
         Practical(Practical) = "practical",
         /// Algorithm 4: one step a turn against ascent on Lagrange multipliers.
         Lagrangian(Lagrangian) = "lagrangian",
+        /// The plug-in game: rules over probabilities, against the duals of the selection program.
+        PlugIn(PlugIn) = "plug_in",
         /// The one-dataset Lagrangian with bounded multipliers, of the last appendix.
         Baseline(Baseline) = "baseline",
         /// The objective alone, without constraints.
@@ -106,10 +113,12 @@ impl Algorithm {
     /// The word for it.
     pub fn name(&self) -> &'static str {
         match self {
+            Algorithm::Auto => "auto",
             Algorithm::Discrete(_) => "discrete",
             Algorithm::Continuous(_) => "continuous",
             Algorithm::Practical(_) => "practical",
             Algorithm::Lagrangian(_) => "lagrangian",
+            Algorithm::PlugIn(_) => "plug_in",
             Algorithm::Baseline(_) => "baseline",
             Algorithm::Unconstrained(_) => "unconstrained",
         }
@@ -130,6 +139,9 @@ impl Algorithm {
         match self {
             Algorithm::Practical(Practical { turns, batch, model, .. })
             | Algorithm::Lagrangian(Lagrangian { turns, batch, model, .. }) => {
+                Algorithm::Unconstrained(Unconstrained { turns, batch, model })
+            }
+            Algorithm::PlugIn(PlugIn { turns, batch, model, .. }) => {
                 Algorithm::Unconstrained(Unconstrained { turns, batch, model })
             }
             other => other,
@@ -155,10 +167,12 @@ impl Algorithm {
             return Err(Error::new(ErrorKind::Settings, "there are no rows to learn from"));
         }
         match self {
+            Algorithm::Auto => Practical::default().game(setting),
             Algorithm::Discrete(algorithm) => algorithm.game(setting),
             Algorithm::Continuous(algorithm) => algorithm.game(setting),
             Algorithm::Practical(algorithm) => algorithm.game(setting),
             Algorithm::Lagrangian(algorithm) => algorithm.game(setting),
+            Algorithm::PlugIn(algorithm) => algorithm.game(setting),
             Algorithm::Baseline(algorithm) => algorithm.game(setting),
             Algorithm::Unconstrained(algorithm) => algorithm.game(setting),
         }

@@ -1,5 +1,7 @@
 //! Decisions of a stochastic classifier, each drawn by a hash.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Classifier, Member};
 use crate::encode::{Codes, Features};
 use crate::model::{Rows, Scorer, Tape};
@@ -16,6 +18,17 @@ pub struct Prediction {
     pub probability: f64,
     /// The mean score above the threshold, Σ_k p_k·(f_k(x) − t_k).
     pub score: f64,
+}
+
+/// What becomes of the models of a column, one for each fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blend {
+    /// One of them is drawn.
+    #[default]
+    Draw,
+    /// Their mean score decides.
+    Mean,
 }
 
 /// What the draw of a row depends on, beside the classifier's key.
@@ -121,17 +134,27 @@ impl Classifier {
         let (mut tape, mut scores) = (Tape::default(), vec![0.0; BLOCK]);
         // How many models decide a row positive: where all do, it is certain, however weights round.
         let mut votes = vec![0_usize; BLOCK];
+        let mut means = vec![0.0; BLOCK];
         for (block, rows) in predictions.chunks_mut(BLOCK).enumerate() {
             let first = block * BLOCK;
             let scores = &mut scores[..rows.len()];
             votes.fill(0);
-            for member in &self.members {
-                self.score(member, features, first, &mut tape, scores);
-                for ((row, score), votes) in rows.iter_mut().zip(&*scores).zip(&mut votes) {
-                    row.score += member.weight * f64::from(*score);
-                    if *score > 0.0 {
-                        row.probability += member.weight;
-                        *votes += 1;
+            let together =
+                |a: &Member, b: &Member| self.blend == Blend::Mean && a.column == b.column;
+            for members in self.members.chunk_by(together) {
+                let weight: f64 = members.iter().map(|member| member.weight).sum();
+                means[..rows.len()].fill(0.0);
+                for member in members {
+                    self.score(member, features, first, &mut tape, scores);
+                    let share = member.weight / weight;
+                    let pairs = means.iter_mut().zip(&*scores);
+                    pairs.for_each(|(mean, score)| *mean += share * f64::from(*score));
+                }
+                for ((row, mean), votes) in rows.iter_mut().zip(&means).zip(&mut votes) {
+                    row.score += weight * mean;
+                    if *mean > 0.0 {
+                        row.probability += weight;
+                        *votes += members.len();
                     }
                 }
             }

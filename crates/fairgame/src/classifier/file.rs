@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Described;
-use super::{Candidates, Classifier, Member, Provenance, View};
+use super::{Blend, Candidates, Classifier, Member, Provenance, View};
 use crate::archive::{Archive, Arrays, Numbers};
 use crate::encode::Encoder;
 use crate::model::{AnyModel, Scorer};
@@ -38,6 +38,9 @@ struct Header {
     encoder: Option<Encoder>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<AnyModel>,
+    /// What becomes of the models of a column.
+    #[serde(default)]
+    blend: Blend,
     /// The key of the draws, as a text: JSON's numbers need not hold 64 bits.
     key: String,
     provenance: Provenance,
@@ -64,6 +67,9 @@ impl Classifier {
         for (at, member) in self.members.iter().enumerate() {
             arrays.put(&format!("theta.{at}"), Numbers::F32(member.hypothesis.theta().to_vec()));
         }
+        for (at, view) in self.views.iter().enumerate() {
+            arrays.put_part(&format!("view.{at}"), view.arrays());
+        }
         let header = Header {
             problem: self.bound.frozen(),
             views: self.views.clone(),
@@ -74,6 +80,7 @@ impl Classifier {
             thresholds: self.members.iter().map(|member| member.threshold).collect(),
             encoder: None,
             model: None,
+            blend: self.blend(),
             key: format!("{:016x}", self.key),
             provenance: self.provenance.clone(),
             record: self.record_value().cloned(),
@@ -99,7 +106,7 @@ impl Classifier {
         if let (true, Some(encoder), Some(model)) =
             (header.views.is_empty(), header.encoder.take(), header.model.take())
         {
-            header.views = vec![View { encoder, model }];
+            header.views = vec![View { encoder, model, probabilities: None }];
             header.columns = (0..count).collect();
             header.of_view = vec![0; count];
             header.thresholds = vec![0.0; count];
@@ -118,6 +125,9 @@ impl Classifier {
             return Err(broken("a member is of no column".to_owned()));
         }
         let mut arrays = archive.arrays;
+        for (at, view) in header.views.iter_mut().enumerate() {
+            view.take_arrays(&mut arrays.take_part(&format!("view.{at}")))?;
+        }
         let member = |at: usize| {
             let view = header.views.get(header.of_view[at]);
             let view = view.ok_or_else(|| broken("a member has no encoder".to_owned()))?;
@@ -134,9 +144,10 @@ impl Classifier {
         let members = (0..count).map(member).collect::<Result<Vec<_>>>()?;
         let candidates = header.candidates.take();
         let candidates = candidates.map(|one| Candidates::of(one, &mut arrays)).transpose()?;
-        let (problem, Header { views, provenance, record, labels, .. }) =
+        let (problem, Header { views, blend, provenance, record, labels, .. }) =
             (header.problem.thaw()?, header);
         let mut classifier = Classifier::new(problem, views, members, key, provenance)?;
+        classifier.set_blend(blend);
         classifier.set_record(record);
         classifier.keep_labels(labels);
         classifier.keep_candidates(candidates);

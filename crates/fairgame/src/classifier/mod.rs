@@ -1,7 +1,8 @@
 //! From a game's models to a classifier: selection, shrinking, decisions, and the file.
 //!
 //! A classifier is a mixture: model k with weight p_k and threshold t_k, and for each row one of them is drawn. Its
-//! chance of a positive decision is Σ_k p_k·1{f_k(x) > t_k}. The draw is a hash of the row and of the classifier's
+//! chance of a positive decision is Σ_k p_k·1{f_k(x) > t_k}. In the plug-in game the models of a column, one for each
+//! fold, are not drawn from: their mean score decides ([`Blend`]). The draw is a hash of the row and of the classifier's
 //! key, so the same row is decided the same way every time, in every order, on every machine.
 
 mod candidates;
@@ -14,24 +15,28 @@ mod seen;
 mod select;
 mod shrink;
 mod simplex;
+mod view;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 pub use candidates::{Candidate, Candidates};
-pub use decide::{Draw, Prediction, draw_of_text, draws};
+pub use decide::{Blend, Draw, Prediction, draw_of_text, draws};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
 pub(crate) use program::{
-    Columns, Incremental, Start, explain_columns, shrink_columns, shrink_yielding,
+    Columns, Incremental, Start, explain_columns, price_columns, shrink_columns, shrink_yielding,
+    single_column, single_yielding,
 };
 pub(crate) use seen::sketch;
 pub use seen::{Recognition, Seen};
 pub use select::{Margin, Selected, Selection, ShrinkSpec};
 pub use shrink::{Epsilon, Explained, Shrunk, explain, shrink};
+pub(crate) use view::LogOdds;
+pub use view::{Probabilities, Probability, View};
 
-use crate::encode::{Encoder, Features};
-use crate::model::{AnyModel, Scorer};
+use crate::encode::Features;
+use crate::model::Scorer;
 use crate::rate::{Bound, LossValues, Tally, Weighted};
 use crate::sample::Hypothesis;
 use crate::table::{Kind, Missing, Table};
@@ -68,22 +73,11 @@ pub struct Classifier {
     views: Vec<View>,
     members: Vec<Member>,
     key: u64,
+    blend: Blend,
     provenance: Provenance,
     record: Option<serde_json::Value>,
     labels: Option<[serde_json::Value; 2]>,
     candidates: Option<Candidates>,
-}
-
-/// How rows become scores: an encoder, and the family of models over its features.
-///
-/// With cross-fitting each fold has its own, fitted on the rows that teach there; folds whose views are equal share one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct View {
-    /// From tables to features.
-    pub encoder: Encoder,
-    /// From features and parameters to scores.
-    pub model: AnyModel,
 }
 
 /// One model of the mixture.
@@ -147,6 +141,7 @@ impl Classifier {
         if !positive || (sum - 1.0).abs() > 1e-9 {
             return wrong(format!("the weights of the mixture add up to {sum}, not 1"));
         }
+        views.iter().try_for_each(View::check)?;
         for Member { hypothesis, turn, view, threshold, .. } in &members {
             let Some(view) = views.get(*view) else {
                 return wrong(format!("the model of turn {turn} has no encoder"));
@@ -164,6 +159,7 @@ impl Classifier {
             views,
             members,
             key,
+            blend: Blend::default(),
             provenance,
             record: None,
             labels: None,
@@ -181,6 +177,15 @@ impl Classifier {
         self.labels = labels;
     }
 
+    /// What becomes of the models of a column.
+    pub fn blend(&self) -> Blend {
+        self.blend
+    }
+
+    pub(crate) fn set_blend(&mut self, blend: Blend) {
+        self.blend = blend;
+    }
+
     /// The problem it was made for: label, objective and constraints.
     pub fn bound(&self) -> &Bound {
         &self.bound
@@ -196,12 +201,12 @@ impl Classifier {
     /// # Errors
     /// If the table lacks a column of the features.
     pub fn encode(&self, table: &Table) -> Result<Vec<Features>> {
-        self.views.iter().map(|view| view.encoder.encode(table)).collect()
+        self.views.iter().map(|view| view.encode(table)).collect()
     }
 
     /// The columns that are needed to decide a row, and their kinds.
     pub fn kinds(&self) -> BTreeMap<String, Kind> {
-        self.views.iter().flat_map(|view| view.encoder.kinds()).collect()
+        self.views.iter().flat_map(View::kinds).collect()
     }
 
     /// The columns that some view makes features of, in the order of the training table.
@@ -262,6 +267,11 @@ impl Classifier {
     /// What a surface keeps with the classifier, of which it itself knows nothing.
     pub(crate) fn record_value(&self) -> Option<&serde_json::Value> {
         self.record.as_ref()
+    }
+
+    /// Forgets how it was trained and what it was chosen from: a smaller file that decides alike.
+    pub fn forget(&mut self) {
+        (self.record, self.candidates) = (None, None);
     }
 
     pub(crate) fn set_record(&mut self, record: Option<serde_json::Value>) {

@@ -318,6 +318,56 @@ pub(crate) fn shrink_columns(
     Ok(Shrunk { weights, epsilon, least: least.epsilon, feasible, margins })
 }
 
+/// The best single column with these margins: the one of least objective among those that meet the constraints with their
+/// margins, or else among those that come nearest to that.
+///
+/// # Errors
+/// If there are no columns, or a loss is not a finite number.
+pub(crate) fn single_column(columns: &Columns, margins: &[f64], allowed: f64) -> Result<Shrunk> {
+    columns.check()?;
+    Epsilon::AtMost(allowed).check()?;
+    let mut margins = margins.to_vec();
+    margins.resize(columns.constraints(), 0.0);
+    let worst = |column: usize| {
+        let losses = columns.of(column).iter().zip(&margins);
+        losses.map(|(loss, margin)| loss + margin).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let least = (0..columns.len()).map(worst).fold(f64::INFINITY, f64::min);
+    let unit = columns.unit(&bounds(columns, &margins));
+    let feasible = least <= allowed + SOLVER * unit;
+    let bound = if feasible { allowed } else { least } + SOLVER * unit;
+    let near = (0..columns.len()).filter(|&column| worst(column) <= bound);
+    let best = near.min_by(|&a, &b| columns.objective[a].total_cmp(&columns.objective[b]));
+    let best = best.unwrap_or(0);
+    let epsilon = worst(best).max(0.0);
+    Ok(Shrunk { weights: vec![(best, 1.0)], epsilon, least: least.max(0.0), feasible, margins })
+}
+
+/// The best single column with margins, or with as much of them as it has where no column has all.
+///
+/// # Errors
+/// As [`single_column`].
+pub(crate) fn single_yielding(columns: &Columns, margins: &[f64], allowed: f64) -> Result<Shrunk> {
+    let asked = single_column(columns, margins, allowed)?;
+    if asked.feasible {
+        return Ok(asked);
+    }
+    // Of those that meet the constraints without margins, if any does, the one with the largest share of all margins.
+    let without = single_column(columns, &[], allowed)?;
+    let bound = without.least.max(allowed);
+    let share = |column: usize| {
+        let losses = columns.of(column).iter().zip(margins).filter(|(_, margin)| **margin > 0.0);
+        losses.map(|(loss, margin)| (bound - loss) / margin).fold(1.0, f64::min)
+    };
+    let shares = (0..columns.len()).map(|column| (column, share(column)));
+    let (best, _) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+    let had = columns.of(best).iter().zip(margins);
+    let had: Vec<f64> = had.map(|(loss, margin)| margin.min(bound - loss).max(0.0)).collect();
+    let epsilon = columns.of(best).iter().copied().fold(0.0, f64::max);
+    let weights = vec![(best, 1.0)];
+    Ok(Shrunk { weights, epsilon, least: asked.least, feasible: false, margins: had })
+}
+
 /// The best mixture with margins, or as much of them as can be had: where they cannot all be, those are reduced that stand
 /// in the way. No constraint is violated by more than without margins, or than `allowed`.
 ///
@@ -392,6 +442,45 @@ fn yielding(
         }
     }
     Ok(had)
+}
+
+/// The multipliers of a program at its optimum, which price columns that it does not have.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Priced {
+    /// 1 where the constraints can be met, and the multipliers are those of (2); 0 where they cannot, and they are of (1).
+    pub(crate) objective: f64,
+    /// y.
+    pub(crate) constraints: Vec<f64>,
+    /// w: what a column is worth that changes nothing.
+    total: f64,
+}
+
+impl Priced {
+    /// The reduced cost of a column: below 0, it would improve the optimum.
+    pub(crate) fn reduced(&self, objective: f64, constraints: &[f64], margins: &[f64]) -> f64 {
+        let margin = |at: usize| margins.get(at).copied().unwrap_or(0.0);
+        let terms = self.constraints.iter().zip(constraints).enumerate();
+        let dot = terms.map(|(at, (y, loss))| y * (loss + margin(at))).sum::<f64>();
+        self.objective * objective + dot - self.total
+    }
+}
+
+/// The multipliers of the program of these columns with these margins.
+///
+/// # Errors
+/// As [`shrink_columns`].
+pub(crate) fn price_columns(
+    columns: &Columns,
+    margins: &[f64],
+    allowed: f64,
+    start: &mut Start,
+) -> Result<Priced> {
+    let found = optimum(columns, margins, allowed, start)?;
+    let (objective, multipliers) = match found.least.conflict {
+        Some(conflict) if !found.feasible => (0.0, conflict),
+        _ => (1.0, found.prices),
+    };
+    Ok(Priced { objective, constraints: multipliers.constraints, total: multipliers.total })
 }
 
 /// What constraints cost, or which stand against each other; see [`explain`](super::explain()).
@@ -735,6 +824,26 @@ mod tests {
             let dual = found.prices.total;
             assert!((cost - dual).abs() < 1e-6, "{cost} {dual}");
         }
+    }
+
+    /// One column of each kind: none is better that meets as much.
+    #[test]
+    fn a_single_column() {
+        let mut columns = Columns::new(2);
+        for (objective, losses) in
+            [(0.1, [0.2, -0.1]), (0.3, [-0.05, -0.2]), (0.2, [-0.01, -0.02]), (0.5, [-0.4, -0.4])]
+        {
+            columns.push(objective, &losses);
+        }
+        let chosen = |margins: &[f64]| single_column(&columns, margins, 0.0).unwrap();
+        assert_eq!(chosen(&[]).weights, [(2, 1.0)]);
+        assert_eq!(chosen(&[0.03, 0.0]).weights, [(1, 1.0)]);
+        assert!(chosen(&[0.1, 0.1]).feasible);
+        let beyond = chosen(&[0.5, 0.1]);
+        assert!(!beyond.feasible && beyond.weights == [(3, 1.0)]);
+        let some = single_yielding(&columns, &[0.5, 0.1], 0.0).unwrap();
+        assert_eq!(some.weights, [(3, 1.0)]);
+        assert!((some.margins[0] - 0.4).abs() < 1e-12 && some.margins[1] == 0.1);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::{Error, ErrorKind, Result};
 declare! {
     /// How a classifier is made of the models that were kept.
     #[derive(Copy)]
-    pub enum Selection (default Selection::Shrink(ShrinkSpec::default())) {
+    pub enum Selection (default Selection::Shrink(ShrinkSpec::default())) (short "rule: one deterministic rule" one_rule) {
         /// Each with probability λ₁⁽ᵗ⁾/Σ_s λ₁⁽ˢ⁾, as in Theorems 1 and 2.
         Theorem = "theorem",
         /// Each turn's model with the same probability, as in the baseline's theorem.
@@ -55,6 +55,8 @@ declare! {
             Recipe::Paper => 0,
         })
         .check(|parts| parts_are_several(*parts)),
+        /// Select one rule that decides without a draw, in place of a mixture; only of the plug-in game.
+        pub deterministic: bool = with(false).flag("deterministic").only("algorithm", &["plug_in"]),
         /// How far constraints may be violated.
         pub epsilon: Epsilon = with(Epsilon::Least).check(|epsilon| epsilon.check()),
         /// Safety margin of each constraint: so many standard errors (`1`), enough for all constraints to hold with a
@@ -65,7 +67,7 @@ declare! {
         })
         .check(|margin| margin.check())
         .flag("margin")
-        .only("algorithm", &["practical", "lagrangian", "baseline", "discrete", "continuous"]),
+        .only("algorithm", &["plug_in", "practical", "lagrangian", "baseline", "discrete", "continuous"]),
     }
 }
 
@@ -92,6 +94,12 @@ declare! {
             chance: f64 = with(0.8).below(0.5, 1.0),
         } = "gate",
     }
+}
+
+/// `rule` in full: the selection of one deterministic rule.
+fn one_rule(given: &Value, _at: &Place) -> Result<Option<Value>, Wrong> {
+    let rule = given.as_str() == Some("rule");
+    Ok(rule.then(|| json!({ "shrink": { "deterministic": true } })))
 }
 
 /// Refuses a single part: there would be nothing to choose by without it.

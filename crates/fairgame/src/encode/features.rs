@@ -29,6 +29,25 @@ pub enum Codes {
 }
 
 impl Features {
+    /// Rows of so many classes, one code each, and numbers.
+    ///
+    /// # Panics
+    /// If there are not as many numbers as rows need.
+    pub(crate) fn of_classes(
+        classes: usize,
+        of_row: &[u32],
+        numbers: usize,
+        values: Vec<f32>,
+    ) -> Self {
+        assert_eq!(values.len(), of_row.len() * numbers, "so many numbers a row");
+        let codes = match u16::try_from(classes) {
+            Ok(_) => Codes::Narrow(of_row.iter().map(|&class| class as u16).collect()),
+            Err(_) => Codes::Wide(of_row.to_vec()),
+        };
+        let rows = of_row.len();
+        Features { rows, slots: 1, weights: classes, numbers, ladders: Vec::new(), codes, values }
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows

@@ -50,10 +50,12 @@ impl Chance {
 /// Sums over rows, with w the weight of a row and p its chance of a positive decision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowSums {
-    /// How many rows there are, how many of weight above 0, and how many of these have p > 0.
+    /// How many rows there are, how many of weight above 0, and how many of these have p > 0 and 0 < p < 1.
     pub(super) rows: u64,
     counted: u64,
     positive: u64,
+    #[serde(default)]
+    drawn: u64,
     w: Exact<5, -149>,
     wp: Exact<6, -202>,
     wp2: Exact<7, -255>,
@@ -78,6 +80,7 @@ impl RowSums {
             return;
         }
         self.positive += 1;
+        self.drawn += u64::from(exponent != 0);
         let product = |a: u64| u128::from(a) * u128::from(k);
         self.wp.add(product(m), e + exponent);
         self.w2p.add(product(m * m), 2 * e + exponent);
@@ -103,6 +106,7 @@ impl RowSums {
         self.rows += other.rows;
         self.counted += other.counted;
         self.positive += other.positive;
+        self.drawn += other.drawn;
         self.w.merge(&other.w);
         self.wp.merge(&other.wp);
         self.wp2.merge(&other.wp2);
@@ -114,6 +118,11 @@ impl RowSums {
     /// How many rows have a weight above 0.
     pub(super) fn counted(&self) -> u64 {
         self.counted
+    }
+
+    /// How many of these are decided by a draw.
+    pub(super) fn drawn(&self) -> u64 {
+        self.drawn
     }
 
     /// Σ w.

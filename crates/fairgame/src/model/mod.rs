@@ -14,7 +14,7 @@ mod mlp;
 mod monotone;
 mod region;
 mod rows;
-#[doc(hidden)]
+mod rule;
 pub mod trees;
 
 use std::fmt;
@@ -28,6 +28,7 @@ pub use mlp::Mlp;
 pub use monotone::Monotone;
 pub use region::Region;
 pub use rows::{Rows, Tape};
+pub use rule::Rule;
 
 use crate::encode::{Encoder, Features};
 use crate::settings::declare;
@@ -102,6 +103,8 @@ declare! {
     /// Which model, before it has met any data.
     #[derive()]
     pub enum ModelSpec {
+        /// Trees where the algorithm is the plug-in game, and linear otherwise.
+        Auto = "auto",
         /// A weighted sum of the features.
         Linear = "linear",
         /// A neural network with one hidden layer of rectified linear units.
@@ -111,6 +114,8 @@ declare! {
         } = "mlp",
         /// An ensemble of calibrated lattices.
         Lattice(LatticeSpec) = "lattice",
+        /// Boosted trees: the probability of the label, for the plug-in game.
+        Trees(trees::TreesSpec) = "trees",
     }
 }
 
@@ -118,9 +123,13 @@ impl ModelSpec {
     /// The model for features of this encoder; the training rows give a lattice its keypoints.
     pub fn build(&self, encoder: &Encoder, train: &Features) -> Result<AnyModel> {
         match self {
-            ModelSpec::Linear => Ok(AnyModel::Linear(Linear::new(train))),
+            ModelSpec::Auto | ModelSpec::Linear => Ok(AnyModel::Linear(Linear::new(train))),
             ModelSpec::Mlp { units } => Ok(AnyModel::Mlp(Mlp::new(train, *units)?)),
             ModelSpec::Lattice(spec) => Ok(AnyModel::Lattice(Lattice::new(spec, encoder, train)?)),
+            ModelSpec::Trees(_) => {
+                Err(Error::new(ErrorKind::Settings, "trees have no parameters to descend along")
+                    .help("use the algorithm `plug_in`"))
+            }
         }
     }
 }
@@ -135,6 +144,8 @@ pub enum AnyModel {
     Mlp(Mlp),
     /// An ensemble of calibrated lattices.
     Lattice(Lattice),
+    /// A rule over probabilities.
+    Rule(Rule),
     /// A model of the caller's own; it cannot be kept in a file.
     #[serde(skip)]
     Own(Arc<dyn Model>),
@@ -146,6 +157,7 @@ impl PartialEq for AnyModel {
             (AnyModel::Linear(one), AnyModel::Linear(other)) => one == other,
             (AnyModel::Mlp(one), AnyModel::Mlp(other)) => one == other,
             (AnyModel::Lattice(one), AnyModel::Lattice(other)) => one == other,
+            (AnyModel::Rule(one), AnyModel::Rule(other)) => one == other,
             (AnyModel::Own(one), AnyModel::Own(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
@@ -209,6 +221,7 @@ impl AnyModel {
             AnyModel::Linear(model) => model,
             AnyModel::Mlp(model) => model,
             AnyModel::Lattice(model) => model,
+            AnyModel::Rule(model) => model,
             AnyModel::Own(model) => &**model,
         }
     }

@@ -180,6 +180,13 @@ impl Bound {
         &self.predicates
     }
 
+    /// Of each constraint, whether its rates count rows by their label.
+    pub(crate) fn count_labels(&self) -> Vec<bool> {
+        let by_label =
+            |loss: &BoundLoss| loss.form.terms.iter().any(|(_, atom)| atom.told == Some(LABEL));
+        self.constraints.iter().map(|one| by_label(&one.loss)).collect()
+    }
+
     /// The objective, then each constraint.
     pub(crate) fn losses(&self) -> impl Iterator<Item = &BoundLoss> {
         std::iter::once(&self.objective).chain(self.constraints.iter().map(|one| &one.loss))

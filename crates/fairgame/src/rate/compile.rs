@@ -27,6 +27,7 @@ use super::linear::Form;
 use super::losses::Losses;
 use super::partition::Partition;
 use super::regions::Regions;
+use super::set::Set;
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -205,12 +206,22 @@ impl Losses {
             let message = format!("the weights of {given} cells are given for {cells} cells");
             return Err(Error::new(ErrorKind::Value, message));
         }
-        let mut regions = Regions::new(partition.met(), weights, rows);
+        Ok(Losses::of_met(bound, partition.met(), weights, rows))
+    }
+
+    /// The same where of each predicate the cells are known that meet it.
+    pub(super) fn of_met(
+        bound: &Bound,
+        met: &[Set],
+        weights: &[f64],
+        rows: &[usize],
+    ) -> (Losses, Emptiness) {
+        let mut regions = Regions::new(met, weights, rows);
         let (forms, emptiness) = forms(bound, &mut regions);
         let regions = regions.into_sets();
         let mut events = Events::new(&regions);
         let losses = forms.iter().map(|form| events.loss(form)).collect();
-        Ok((Losses::of_events(weights.to_vec(), &events.into_sets(), losses), emptiness))
+        (Losses::of_events(weights.to_vec(), &events.into_sets(), losses), emptiness)
     }
 }
 

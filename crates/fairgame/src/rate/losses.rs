@@ -374,6 +374,23 @@ impl Losses {
         }
     }
 
+    /// What a positive decision adds to the Lagrangian, the losses times `lambda`, in each event and unit of weight.
+    ///
+    /// # Panics
+    /// If there is not one multiplier for each constraint.
+    pub(crate) fn event_costs(&self, lambda: &Multipliers) -> Vec<f64> {
+        assert_eq!(lambda.constraints.len(), self.constraints(), "one multiplier a constraint");
+        let mut costs = vec![0.0; self.events];
+        let all = std::iter::once(&lambda.objective).chain(&lambda.constraints);
+        for (lambda, ends) in all.zip(self.starts.windows(2)).filter(|(lambda, _)| **lambda != 0.0)
+        {
+            for term in &self.terms[ends[0]..ends[1]] {
+                costs[term.event as usize] += lambda * term.exact;
+            }
+        }
+        costs
+    }
+
     /// Asks for what is known of cells that are soon pushed or measured.
     pub(crate) fn fetch(&self, cells: &[u32]) {
         cells.iter().for_each(|&cell| self.members.fetch(cell as usize));

@@ -32,10 +32,12 @@
 //! table, and [`Bound::compile`] for one more table. Each is a pure function.
 
 mod bind;
+mod classes;
 mod compile;
 mod each;
 mod events;
 mod frozen;
+mod grid;
 pub mod language;
 mod linear;
 mod lookup;
@@ -55,9 +57,11 @@ mod tally;
 mod trie;
 
 pub use bind::{Binding, Bound, BoundConstraint, Weighted};
+pub use classes::Classes;
 pub use compile::{Compiled, Emptiness, quantised};
 pub(crate) use compile::{Counted, RowCounts, check_each_weight, check_total_weight};
 pub use frozen::{Frozen, FrozenConstraint};
+pub(crate) use grid::{Costs, Grid};
 pub(crate) use linear::{Form, WrittenRate};
 pub use losses::{LossValues, Losses, Multipliers, Pushes, Side, Sums};
 pub(crate) use lower::LABEL;

@@ -72,7 +72,8 @@ impl PartitionBuilder {
         PartitionBuilder::of(Arc::clone(bound.predicates()))
     }
 
-    fn of(predicates: Arc<[Predicate]>) -> Self {
+    /// Of no rows yet, by these predicates.
+    pub(super) fn of(predicates: Arc<[Predicate]>) -> Self {
         let marks: Arc<[Marks]> = Marks::of(&predicates).into();
         let trie = Trie::new(marks.iter().map(Marks::codes));
         PartitionBuilder { predicates, marks, trie }
@@ -175,8 +176,25 @@ impl Partition {
 
     /// The cells of rows that have codes which are not known together.
     fn assign_new(&self, table: &Table) -> Result<Vec<u32>> {
+        let rows = self.assign_known(table)?;
+        let cell = |(row, cell): (usize, Option<u32>)| {
+            cell.ok_or_else(|| {
+                let message =
+                    format!("row {} meets conditions that no row met together before", row + 1);
+                Error::new(ErrorKind::Value, message)
+                    .help("make the partition of all rows that it is to be used for")
+            })
+        };
+        rows.into_iter().enumerate().map(cell).collect()
+    }
+
+    /// The cell of each row of a table; of none where it meets predicates that no row met together before.
+    ///
+    /// # Errors
+    /// If a column of a predicate is absent or of another kind.
+    pub(super) fn assign_known(&self, table: &Table) -> Result<Vec<Option<u32>>> {
         let mut builder = PartitionBuilder::of(Arc::clone(&self.predicates));
-        let mut rows = builder.add(table)?;
+        let rows = builder.add(table)?;
         // Cells and new classes side by side: those that meet the same predicates come together.
         let (cells, classes) = (self.cells, builder.classes() as u32);
         let both = self.met.iter().zip(builder.met()).map(|(known, new)| {
@@ -184,18 +202,14 @@ impl Partition {
             Set::new(cells + classes, known.iter().chain(new))
         });
         let together = refine((cells + classes) as usize, &both.collect::<Vec<_>>());
-        for (row, class) in rows.iter_mut().enumerate() {
-            // No two cells meet the same predicates, so cells have the first numbers.
-            let cell = together[(cells + *class) as usize];
-            if cell >= cells {
-                let message =
-                    format!("row {} meets conditions that no row met together before", row + 1);
-                return Err(Error::new(ErrorKind::Value, message)
-                    .help("make the partition of all rows that it is to be used for"));
-            }
-            *class = cell;
-        }
-        Ok(rows)
+        // No two cells meet the same predicates, so cells have the first numbers.
+        let cell =
+            |class: u32| Some(together[(cells + class) as usize]).filter(|cell| *cell < cells);
+        Ok(rows.into_iter().map(cell).collect())
+    }
+
+    pub(super) fn predicates(&self) -> &Arc<[Predicate]> {
+        &self.predicates
     }
 
     /// Checks that the partition is by the predicates of a problem.

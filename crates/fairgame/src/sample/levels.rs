@@ -83,6 +83,35 @@ impl MemorySample<'_> {
         Ok(Levels { tally, positive })
     }
 
+    /// How the rows are decided at the threshold 0: the weight decided positive, part by part and event by event, and the
+    /// tally without the surrogate's sums. Nothing is scaled.
+    pub(crate) fn decided(
+        &self,
+        by: &Hypothesis,
+        parts: Parts<'_>,
+        work: &mut Work,
+    ) -> Result<(Vec<f64>, Tally)> {
+        let losses = self.losses();
+        let (cells, events) = (losses.cells(), losses.events());
+        let mut sums = vec![0.0; parts.count * cells];
+        let mut tally = Tally::new(cells);
+        self.scores(by, work, |row, score| {
+            let cell = self.compiled.cells()[row] as usize;
+            let weight = self.weights.map_or(1.0, |all| f64::from(all[row]));
+            tally.counts[cell].weight += weight;
+            let positive = if score > 0.0 { weight } else { 0.0 };
+            sums[usize::from(parts.of[row]) * cells + cell] += positive;
+        })?;
+        let mut positive = vec![0.0; parts.count * events];
+        for (part, own) in sums.chunks(cells.max(1)).enumerate() {
+            for (cell, &sum) in own.iter().enumerate().filter(|(_, sum)| **sum != 0.0) {
+                tally.counts[cell].positive += sum;
+                losses.each_event(cell, |event| positive[part * events + event] += sum);
+            }
+        }
+        Ok((positive, tally))
+    }
+
     /// Thresholds at these quantile levels of the scores, first among the rows of cells that are labelled positive, then
     /// among the others; among all, where one of these has fewer than two rows.
     pub(crate) fn quantiles(

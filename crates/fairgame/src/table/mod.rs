@@ -105,6 +105,15 @@ impl Table {
         Table { rows: rows.len(), columns }
     }
 
+    /// The same table with the values of one column in another order; an unknown column changes nothing.
+    pub(crate) fn with_column_reordered(&self, name: &str, order: &[usize]) -> Table {
+        let columns = self.columns.iter().map(|column| match column.name == name {
+            true => column.take(order),
+            false => column.clone(),
+        });
+        Table { rows: self.rows, columns: columns.collect() }
+    }
+
     /// The table of the rows for which `keep` is true.
     #[must_use]
     ///

@@ -11,11 +11,12 @@
 
 use std::collections::BTreeSet;
 
+use super::rules::RuleSums;
 use super::{Played, Training};
-use crate::classifier::{Candidate, Candidates, Columns, Iterate, Iterates, Measured};
+use crate::classifier::{Candidate, Candidates, Columns, Iterate, Iterates, Measured, Shrunk};
 use crate::game::Moment;
 use crate::rate::{LABEL, LossValues, Losses, Multipliers, Side, Sums, Tally};
-use crate::sample::{Levels, Parts, Work};
+use crate::sample::{Hypothesis, Levels, Parts, Work};
 use crate::{Error, ErrorKind, Result};
 
 /// At most so many sums are kept; with more columns, constraints and parts, fewer turns are columns.
@@ -37,6 +38,38 @@ pub(super) struct Tied {
     pub(super) turn: u64,
 }
 
+/// Whose a column is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// All programs have it.
+    Everyone,
+    /// The program over all rows, or over all but a part, found it.
+    Program(Option<usize>),
+}
+
+/// The columns that one program has.
+pub(super) struct Held {
+    pub(super) columns: Columns,
+    /// Where each is among all columns; ascending.
+    ids: Vec<usize>,
+}
+
+impl Held {
+    /// A mixture of the program's columns, as one of all columns.
+    pub(super) fn named(&self, mut shrunk: Shrunk) -> Shrunk {
+        shrunk.weights.iter_mut().for_each(|(column, _)| *column = self.ids[*column]);
+        shrunk
+    }
+
+    /// The objective of a mixture of all columns.
+    pub(super) fn objective(&self, weights: &[(usize, f64)]) -> f64 {
+        let local = |&(column, weight): &(usize, f64)| {
+            Some((self.ids.binary_search(&column).ok()?, weight))
+        };
+        self.columns.objective(&weights.iter().filter_map(local).collect::<Vec<_>>())
+    }
+}
+
 /// What kept models are like on the rows that judge them, at every threshold.
 pub(super) struct Measurements {
     /// The models; the columns of one are beside each other, one for each threshold.
@@ -52,6 +85,9 @@ pub(super) struct Measurements {
     /// The losses over all rows, and over all but each part.
     losses: Losses,
     without: Vec<Losses>,
+    /// In the plug-in game: the rules, and whose each is. Otherwise every column is everyone's.
+    rules: Vec<Hypothesis>,
+    owners: Vec<Owner>,
 }
 
 impl Training<'_> {
@@ -82,7 +118,7 @@ impl Training<'_> {
                 .collect();
             kept.sort_unstable();
             kept.dedup();
-            let judging = self.judging(fold);
+            let judging = self.judging(&[], fold);
             let measure = |&model: &usize| -> Result<(Vec<f32>, Levels)> {
                 let (model, mut work) = (&played.kept.models[model], Work::default());
                 let mut at = vec![0.0];
@@ -136,12 +172,8 @@ impl Training<'_> {
                 iterate.train = train?;
             }
         }
-        let without = match parts {
-            0 => Vec::new(),
-            parts => {
-                (0..parts).map(|part| self.losses_without(part, &of)).collect::<Result<_>>()?
-            }
-        };
+        let without =
+            (0..parts).map(|part| self.losses_without(part, &of)).collect::<Result<_>>()?;
         Ok(Measurements {
             tied,
             iterates: Iterates { models, moments },
@@ -150,32 +182,65 @@ impl Training<'_> {
             positive,
             losses: losses.clone(),
             without,
+            rules: Vec::new(),
+            owners: Vec::new(),
         })
+    }
+
+    /// Measurements of rules, of which there are none yet, and the part of each judging row.
+    pub(super) fn no_rules(&self, parts: usize) -> Result<(Measurements, Vec<u16>)> {
+        let enforced = self.enforced();
+        let of = enforced.deck().parts(parts, &self.folds, self.plan.spec.seed);
+        let without =
+            (0..parts).map(|part| self.losses_without(part, &of)).collect::<Result<_>>()?;
+        let measured = Measurements {
+            tied: Vec::new(),
+            iterates: Iterates { models: Vec::new(), moments: Vec::new() },
+            levels: 1,
+            parts,
+            positive: Vec::new(),
+            losses: enforced.compiled.losses().clone(),
+            without,
+            rules: Vec::new(),
+            owners: Vec::new(),
+        };
+        Ok((measured, of))
     }
 
     /// Whether some variant's games have all kept a model; a training that was stopped may not have begun others.
     pub(super) fn has_models(&self, played: &[Played]) -> bool {
-        played.len() == self.games() && played.chunks(self.folds.len()).any(all_kept)
+        played.len() == self.games()
+            && match self.ground {
+                Some(_) => played.iter().all(|game| game.fitted.is_some()),
+                None => played.chunks(self.folds.len()).any(all_kept),
+            }
     }
 
     /// Which cells are labelled positive.
-    fn labelled(&self) -> Vec<bool> {
+    pub(super) fn labelled(&self) -> Vec<bool> {
         let mut labelled = vec![false; self.partition.cells()];
         self.partition.met()[LABEL].iter().for_each(|cell| labelled[cell as usize] = true);
         labelled
     }
 
-    /// The losses over all judging rows but those of a part.
-    fn losses_without(&self, part: usize, of: &[u16]) -> Result<Losses> {
+    /// The weight and the number of the judging rows in each cell, without those of a part.
+    pub(super) fn cells_without(&self, part: Option<usize>, of: &[u16]) -> (Vec<f64>, Vec<usize>) {
         let (enforced, cells) = (self.enforced(), self.partition.cells());
         let (mut weights, mut rows) = (vec![0.0; cells], vec![0; cells]);
         for (row, &cell) in enforced.compiled.cells().iter().enumerate() {
-            if usize::from(of[row]) != part {
+            if Some(usize::from(of[row])) != part {
                 weights[cell as usize] +=
                     enforced.weights.as_ref().map_or(1.0, |weights| f64::from(weights[row]));
                 rows[cell as usize] += 1;
             }
         }
+        (weights, rows)
+    }
+
+    /// The losses over all judging rows but those of a part.
+    fn losses_without(&self, part: usize, of: &[u16]) -> Result<Losses> {
+        let enforced = self.enforced();
+        let (weights, rows) = self.cells_without(Some(part), of);
         let (losses, _) = Losses::new(&self.bound, &self.partition, &weights, &rows)?;
         // Where a region has no other rows, denominators are those of all rows.
         let all = enforced.compiled.losses();
@@ -216,6 +281,14 @@ impl Training<'_> {
             }
         }
         (tied, moments)
+    }
+}
+
+/// A group without rows beside those of the part that is left out: nothing is asked of it.
+fn ask_nothing_of_empty(but: Option<usize>, values: &mut LossValues) {
+    if but.is_some() {
+        let empty = values.constraints.iter_mut().filter(|loss| loss.is_nan());
+        empty.for_each(|loss| *loss = -1.0);
     }
 }
 
@@ -316,23 +389,94 @@ impl Measurements {
         &self,
         but: Option<usize>,
         objective: impl Fn(usize) -> Option<f64>,
-    ) -> Result<Columns> {
+    ) -> Result<Held> {
         let losses = self.losses(but);
         let mut columns = Columns::new(losses.constraints());
         let (mut sums, mut spare) = (vec![0.0; losses.events()], Sums::default());
         let mut values = LossValues::default();
-        for column in 0..self.columns() {
+        let ids: Vec<usize> = (0..self.columns()).filter(|&column| self.has(but, column)).collect();
+        for &column in &ids {
             sums.fill(0.0);
             self.add(column, 1.0, but, &mut sums);
             losses.of_positive(&sums, &mut spare, &mut values);
-            if but.is_some() {
-                // A group without rows beside those of the part: nothing is asked of it.
-                let empty = values.constraints.iter_mut().filter(|loss| loss.is_nan());
-                empty.for_each(|loss| *loss = -1.0);
-            }
+            ask_nothing_of_empty(but, &mut values);
             columns.push(objective(column).unwrap_or(values.objective), &values.constraints);
         }
-        Ok(columns)
+        Ok(Held { columns, ids })
+    }
+
+    /// Whether a program has a column.
+    fn has(&self, but: Option<usize>, column: usize) -> bool {
+        match self.owners.get(column) {
+            None | Some(Owner::Everyone) => true,
+            Some(Owner::Program(owner)) => *owner == but,
+        }
+    }
+
+    /// The losses of a column of which the sums by part and event are known, over all rows or all but a part.
+    pub(super) fn losses_of(&self, positive: &[f64], but: Option<usize>) -> LossValues {
+        let mut sums = vec![0.0; self.losses.events()];
+        for (part, own) in positive.chunks(self.losses.events().max(1)).enumerate() {
+            if Some(part) != but {
+                sums.iter_mut().zip(own).for_each(|(sum, more)| *sum += more);
+            }
+        }
+        let mut values = self.values(&sums, but);
+        ask_nothing_of_empty(but, &mut values);
+        values
+    }
+
+    /// Adds a rule and what it decides.
+    pub(super) fn push_rule(
+        &mut self,
+        rule: Vec<f32>,
+        lambda: Multipliers,
+        owner: Owner,
+        RuleSums { positive, tally }: RuleSums,
+    ) {
+        let model = self.tied.len();
+        self.tied.push(Tied {
+            variant: 0,
+            models: Vec::new(),
+            thresholds: Vec::new(),
+            turn: model as u64,
+        });
+        let exact = self.losses.exact(&tally);
+        let measured = Measured { tally, proxy: exact.clone(), exact };
+        self.iterates.models.push(Iterate { train: measured.clone(), val: measured });
+        self.iterates.moments.push(Moment { turn: model as u64, model, lambda });
+        self.positive.extend(positive);
+        self.rules.push(Hypothesis::Theta(rule));
+        self.owners.push(owner);
+    }
+
+    /// The rules of a program.
+    pub(super) fn rules_of(&self, but: Option<usize>) -> impl Iterator<Item = &[f32]> {
+        let own = (0..self.rules.len()).filter(move |&column| self.has(but, column));
+        own.map(|column| self.rules[column].theta())
+    }
+
+    /// How many more rules each program may find, so that all sums fit.
+    pub(super) fn most_rules(&self) -> usize {
+        let size = (self.parts.max(1) * self.losses.events()).max(1);
+        (MOST_SUMS / size).saturating_sub(self.columns()).max(8) / (self.parts + 1) + 8
+    }
+
+    /// What decides in a fold for a column: the function from rows to scores, and the threshold.
+    pub(super) fn hypothesis<'b>(
+        &'b self,
+        played: &'b [Played],
+        column: usize,
+        (fold, folds): (usize, usize),
+    ) -> (&'b Hypothesis, f32) {
+        match self.rules.get(column) {
+            Some(rule) => (rule, 0.0),
+            None => {
+                let (tied, level) = (&self.tied[column / self.levels], column % self.levels);
+                let kept = &played[tied.variant * folds + fold].kept;
+                (&kept.models[tied.models[fold]], tied.thresholds[fold][level])
+            }
+        }
     }
 
     /// The objective of a column where it is not that of the judging rows' decisions.

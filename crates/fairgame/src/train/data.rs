@@ -28,7 +28,7 @@ declare! {
                 .between(2.0, 100.0)
                 .flag("folds")
                 .chooses()
-                .only("algorithm", &["practical", "lagrangian"]),
+                .only("algorithm", &["plug_in", "practical", "lagrangian"]),
             /// How often the rows are cut into folds anew and all games are played again.
             repeats: usize = with(1).between(1.0, 100.0),
         } = "cross",

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::fit::Fitted;
 use super::folds::Fold;
 use super::training::Rows;
 use super::{Checkpoints, Spec, Training, Turn, Watch};
@@ -34,6 +35,9 @@ pub(super) struct Variant {
 impl Variant {
     /// The variants of a training: one for each learning-rate multiplier, and the plain one.
     pub(super) fn all(spec: &Spec) -> Vec<Self> {
+        if let Algorithm::PlugIn(_) = spec.algorithm {
+            return vec![Variant { step: 1.0, plain: true }];
+        }
         let played = spec.steps.iter().map(|&step| Variant { step, plain: false });
         played.chain(spec.plain.then_some(Variant { step: 1.0, plain: true })).collect()
     }
@@ -56,6 +60,8 @@ pub struct Played {
     pub ending: Ending,
     /// Whether it was the watcher who stopped it.
     pub interrupted: bool,
+    /// In the plug-in game: the probabilities of the fold.
+    pub fitted: Option<Arc<Fitted>>,
 }
 
 /// What a game came to, and what became of its models.
@@ -129,10 +135,18 @@ impl Training<'_> {
         self.sample(&self.train, fold.view, fold.teach.as_deref(), false)
     }
 
-    /// The rows that a fold's models are judged by.
-    pub(super) fn judging(&self, fold: usize) -> MemorySample<'_> {
-        let fold = &self.folds[fold];
-        self.sample(self.enforced(), fold.view, fold.judge.as_deref(), false)
+    /// The rows that a fold's models are judged by; in the plug-in game, as its rules see them.
+    pub(super) fn judging<'b>(&'b self, played: &'b [Played], at: usize) -> MemorySample<'b> {
+        let fold = &self.folds[at];
+        let sample = self.sample(self.enforced(), fold.view, fold.judge.as_deref(), false);
+        match played.get(at).and_then(|game| game.fitted.as_ref()) {
+            Some(fitted) => MemorySample {
+                features: fitted.val.as_ref().unwrap_or(&fitted.train),
+                model: &fitted.view.model,
+                ..sample
+            },
+            None => sample,
+        }
     }
 
     /// The rows that a fold's constraint player plays on.
@@ -196,6 +210,9 @@ impl Training<'_> {
     /// # Errors
     /// If a game diverges, or a checkpoint cannot be read or written.
     pub fn play(&self, watch: &mut dyn Watch) -> Result<Vec<Played>> {
+        if let Some(ground) = &self.ground {
+            return self.fit(ground, watch);
+        }
         let games = self.games();
         let saved = self.checkpoints()?;
         let stop = AtomicBool::new(false);
@@ -279,11 +296,31 @@ impl Training<'_> {
             turns,
             ending,
             interrupted: interrupted && game.turn() < turns,
+            fitted: None,
         })
     }
 
+    /// What a game without constraints keeps; `tick` is told of turns, and may stop it.
+    pub(super) fn play_plain(
+        &self,
+        place: usize,
+        tick: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Kept> {
+        const APART: u64 = 256;
+        let setting = self.setting(place);
+        let mut game = self.algorithm(place).game(&setting)?;
+        let mut every = Periodic::new(APART, |_: &Game<'_>| tick(APART));
+        let patience = self.plan.spec.early_stop;
+        let mut patience =
+            patience.map(|one| EarlyStop::new(one, Arc::clone(&setting.val), &setting.threads));
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut every];
+        observers.extend(patience.as_mut().map(|patience| patience as &mut dyn Observer));
+        game.run(&mut observers)?;
+        Ok(game.kept().clone())
+    }
+
     /// Where the games are saved, if they are to be.
-    fn checkpoints(&self) -> Result<Option<Saved<'_>>> {
+    pub(super) fn checkpoints(&self) -> Result<Option<Saved<'_>>> {
         let Some(checkpoints) = &self.plan.checkpoints else { return Ok(None) };
         let folder = &checkpoints.folder;
         std::fs::create_dir_all(folder).map_err(|error| {
@@ -292,6 +329,8 @@ impl Training<'_> {
         })?;
         let every = match checkpoints.every {
             Some(every) => every,
+            // A fold of the plug-in game is saved when it is done.
+            None if self.ground.is_some() => 1,
             None => self.game(0)?.turns().div_ceil(50),
         };
         let saved = Saved { checkpoints, games: self.games(), every, identity: self.identity() };
@@ -319,28 +358,32 @@ impl Checkpoints {
 }
 
 /// The checkpoints of a training's games.
-struct Saved<'a> {
-    checkpoints: &'a Checkpoints,
+pub(super) struct Saved<'a> {
+    pub(super) checkpoints: &'a Checkpoints,
     games: usize,
     every: u64,
     identity: String,
 }
 
 impl Saved<'_> {
-    fn path(&self, game: usize) -> PathBuf {
+    pub(super) fn path(&self, game: usize) -> PathBuf {
         self.checkpoints.folder.join(match self.games {
             1 => "checkpoint.safetensors".to_owned(),
             _ => format!("checkpoint-{}.safetensors", game + 1),
         })
     }
 
-    /// Where one of the games is saved, and whether to go on from there.
-    fn of(&self, game: usize) -> (Checkpoint, bool) {
-        let identity = match self.games {
+    /// What tells a game from any other.
+    pub(super) fn identity(&self, game: usize) -> String {
+        match self.games {
             1 => self.identity.clone(),
             _ => format!("{}, game {}", self.identity, game + 1),
-        };
-        let checkpoint = Checkpoint::new(self.path(game), self.every, identity);
+        }
+    }
+
+    /// Where one of the games is saved, and whether to go on from there.
+    fn of(&self, game: usize) -> (Checkpoint, bool) {
+        let checkpoint = Checkpoint::new(self.path(game), self.every, self.identity(game));
         (checkpoint, self.checkpoints.resume)
     }
 }

@@ -5,15 +5,19 @@
 //! [`Data`] to an [`Outcome`]; [`Spec::train`] is both. Those who need the stations of that road have
 //! [`Plan::prepare`], [`Training::play`] and [`Training::finish`].
 
+mod calibrate;
 mod columns;
 mod data;
+mod fit;
 mod folds;
 mod games;
+mod importance;
 mod mixture;
 mod outcome;
 mod plan;
 mod promise;
 mod record;
+mod rules;
 mod spec;
 mod training;
 mod units;
@@ -22,7 +26,9 @@ mod watch;
 
 pub use crate::settings::Recipe;
 pub use data::{Data, Datasets, Sheet, weight_column};
+pub use fit::Fitted;
 pub use games::{GameSummary, Played, weight_of_steps};
+pub use importance::Importance;
 pub use outcome::{CONFIDENCE, Mixture, Outcome, Trained};
 pub use plan::{Checkpoints, Plan, Shape};
 pub use promise::{Enforcement, Standing};

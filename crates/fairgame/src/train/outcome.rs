@@ -1,16 +1,20 @@
 //! What a training came to: a classifier, how it did, and what to know of it.
 
+use std::borrow::Cow;
+
 use super::columns::mean;
 use super::mixture::Chosen;
 use super::training::Rows;
 use super::{
-    Datasets, Enforcement, GameSummary, Notice, Played, Record, RecordedModel, RecordedPart,
-    Standing, Training, Warning, warning,
+    Datasets, Enforcement, GameSummary, Importance, Notice, Played, Record, RecordedModel,
+    RecordedPart, Standing, Training, Warning, warning,
 };
 use crate::algorithm::Algorithm;
 use crate::classifier::{
-    Classifier, Dataset, Draw, Explained, Iterates, Member, Selection, Shrunk, draws,
+    Blend, Classifier, Dataset, Draw, Explained, Iterates, Member, Selection, Shrunk, View, draws,
+    sketch,
 };
+use crate::encode::Features;
 use crate::evaluate::{Decisions, Evaluation, evaluate_cells};
 use crate::game::{Ending, Moment};
 use crate::random::mix;
@@ -76,6 +80,8 @@ pub struct Trained {
     pub turns: u64,
     /// Of each game, how it went and how much of the mixture it is.
     pub games: Vec<GameSummary>,
+    /// How much each column counts, the one that counts most first; empty where that was not found out.
+    pub importance: Vec<Importance>,
     /// What preparing it found worth telling.
     pub notices: Vec<Notice>,
     /// What to know before trusting the classifier: above all, constraints that it does not meet.
@@ -124,6 +130,8 @@ pub struct Mixture {
     pub shrunk: Option<Shrunk>,
     /// By how much margins and optimism raise the objective on the rows that judge.
     pub price: Option<f64>,
+    /// By how much one deterministic rule raises it beside the best mixture, where one was asked for.
+    pub rule_price: Option<f64>,
 }
 
 impl Training<'_> {
@@ -142,7 +150,7 @@ impl Training<'_> {
         let out_of_fold = cross.then(|| self.train.in_table_order(&chosen.chances));
         let mut classifier = self.classifier(played, &chosen)?;
         classifier.keep_candidates(chosen.candidates.clone());
-        let parts = self.judge(&classifier, &chosen)?;
+        let parts = self.judge(&classifier, played, &chosen)?;
         let mut trained = Trained {
             classifier,
             games: self.summaries(played, &chosen),
@@ -162,6 +170,7 @@ impl Training<'_> {
                 .reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)))
                 .flatten(),
             turns: played.iter().map(|game| game.turn).sum(),
+            importance: self.importance(played, &chosen)?,
             notices: self.notices.clone(),
             explained: chosen.explained.clone(),
             iterates: chosen.measured.iterates.clone(),
@@ -203,48 +212,67 @@ impl Training<'_> {
                 .map(|optimism| optimism.losses.clone()),
             shrunk: chosen.paid.as_ref().map(|paid| paid.shrunk.clone()),
             price: chosen.paid.as_ref().map(|paid| paid.price),
+            rule_price: chosen.paid.as_ref().and_then(|paid| paid.rule_price),
         }
     }
 
-    /// Of each column, the models of all folds, of which one is drawn.
+    /// Of each column, the models of all folds: one of them is drawn, or in the plug-in game their mean score decides.
     fn classifier(&self, played: &[Played], chosen: &Chosen) -> Result<Classifier> {
         let (measured, folds) = (&chosen.measured, self.folds.len());
+        let fitted: Option<Vec<View>> =
+            played.iter().map(|game| game.fitted.as_ref().map(|own| own.view.clone())).collect();
         let mut members = Vec::with_capacity(chosen.weights.len() * folds);
         for (place, &(column, weight)) in chosen.weights.iter().enumerate() {
-            let (tied, level) =
-                (&measured.tied[column / measured.levels], column % measured.levels);
             for (at, fold) in self.folds.iter().enumerate() {
-                let kept = &played[tied.variant * folds + at].kept;
+                let (hypothesis, threshold) = measured.hypothesis(played, column, (at, folds));
                 members.push(Member {
                     weight: weight / folds as f64,
-                    turn: tied.turn,
+                    turn: measured.tied[column / measured.levels].turn,
                     column: place,
-                    view: fold.view,
-                    threshold: tied.thresholds[at][level],
-                    hypothesis: kept.models[tied.models[at]].clone(),
+                    view: if fitted.is_some() { at } else { fold.view },
+                    threshold,
+                    hypothesis: hypothesis.clone(),
                 });
             }
         }
-        Classifier::new(
+        let blend = if fitted.is_some() { Blend::Mean } else { Blend::Draw };
+        let mut provenance = self.provenance.clone();
+        if let Some(first) = played.first().and_then(|game| game.fitted.as_ref()) {
+            // Rows are known again by what the first view has of them, which here are probabilities.
+            provenance.train.sketch = sketch(&first.train);
+            if let (Some(known), Some(val)) = (&mut provenance.val, &first.val) {
+                known.sketch = sketch(val);
+            }
+        }
+        let mut classifier = Classifier::new(
             self.bound.clone(),
-            self.views.clone(),
+            fitted.unwrap_or_else(|| self.views.clone()),
             members,
             mix(self.plan.spec.seed ^ 0x6b65_7900),
-            self.provenance.clone(),
-        )
+            provenance,
+        )?;
+        classifier.set_blend(blend);
+        Ok(classifier)
     }
 
     /// What the classifier comes to on the rows of `train`; as `val` on those that the constraints were enforced
     /// on, with cross-fitting the training rows again, each by models that were not trained on it; and on those
     /// of `test`.
-    fn judge(&self, classifier: &Classifier, chosen: &Chosen) -> Result<Vec<RecordedPart>> {
-        let mut parts = vec![self.judged("train", classifier, &self.train, None)?];
+    fn judge(
+        &self,
+        classifier: &Classifier,
+        played: &[Played],
+        chosen: &Chosen,
+    ) -> Result<Vec<RecordedPart>> {
+        let (train, val) = (self.seen(played, false), self.seen(played, true));
+        let mut parts = vec![self.judged("train", classifier, (&self.train, &train), None)?];
         if let Datasets::Cross { .. } = self.plan.spec.datasets {
-            let mut part = self.judged("val", classifier, &self.train, Some(&chosen.chances))?;
+            let mut part =
+                self.judged("val", classifier, (&self.train, &train), Some(&chosen.chances))?;
             part.source += ", each row by models that were not trained on it";
             parts.push(part);
-        } else if let Some(val) = &self.val {
-            parts.push(self.judged("val", classifier, val, None)?);
+        } else if let Some(rows) = &self.val {
+            parts.push(self.judged("val", classifier, (rows, &val), None)?);
         }
         if let Some(test) = &self.test {
             let Weighted { table, weights } = test.weighted();
@@ -260,19 +288,30 @@ impl Training<'_> {
         Ok(parts)
     }
 
+    /// What the classifier's views have of the training rows, or of validation rows.
+    fn seen(&self, played: &[Played], of_val: bool) -> Cow<'_, [Features]> {
+        let rows = if of_val { self.val.as_ref() } else { Some(&self.train) };
+        if self.ground.is_none() {
+            return rows.map_or(Cow::Owned(Vec::new()), |rows| Cow::Borrowed(&rows.features[..]));
+        }
+        let own = played.iter().filter_map(|game| game.fitted.as_ref());
+        let own = own.filter_map(|one| if of_val { one.val.as_ref() } else { Some(&one.train) });
+        Cow::Owned(own.cloned().collect())
+    }
+
     /// What decisions come to on one player's rows: the classifier's, or those of these chances.
     fn judged(
         &self,
         part: &str,
         classifier: &Classifier,
-        rows: &Rows,
+        (rows, seen): (&Rows, &[Features]),
         chances: Option<&[f64]>,
     ) -> Result<RecordedPart> {
         let own: Vec<f64>;
         let chances = match chances {
             Some(chances) => chances,
             None => {
-                let decided = classifier.predict(&rows.features, Draw::Features)?;
+                let decided = classifier.predict(seen, Draw::Features)?;
                 own = decided.iter().map(|one| one.probability).collect();
                 &own
             }
@@ -292,7 +331,9 @@ impl Training<'_> {
             // One variant stands for all: between two of them, multipliers begin anew.
             let own = |moment: &&Moment| chosen.measured.tied[moment.model].variant == 0;
             let first: Vec<&Moment> = chosen.measured.iterates.moments.iter().filter(own).collect();
-            warnings.extend(warning::unmoved(&first, !warnings.is_empty()));
+            if self.ground.is_none() {
+                warnings.extend(warning::unmoved(&first, !warnings.is_empty()));
+            }
             let losses = self.enforced().compiled.losses();
             warnings.extend(warning::only_with_equality(&self.bound, losses));
         }
@@ -333,7 +374,10 @@ impl Training<'_> {
                 plain: variant.plain,
                 turns: played.turn,
                 stopped_early: played.ending == Ending::Stopped,
-                kept: played.kept.moments.len(),
+                kept: match self.ground {
+                    Some(_) => measured.iterates.models.len(),
+                    None => played.kept.moments.len(),
+                },
                 weight: own.fold(0.0, |sum, (_, weight)| sum + weight / folds as f64),
             }
         };

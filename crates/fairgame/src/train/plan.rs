@@ -15,11 +15,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Data, Datasets, Notice, Outcome, Recipe, Spec, Trained, Training, Watch};
-use crate::algorithm::Algorithm;
-use crate::classifier::Selection;
+use crate::algorithm::{Algorithm, PlugIn};
+use crate::classifier::{Dataset, Selection};
 use crate::encode::{Encoder, Features};
 use crate::model::{AnyModel, Model, ModelSpec};
-use crate::rate::{Problem, Surrogate};
+use crate::rate::{Problem, Side, Surrogate};
 use crate::{Error, ErrorKind, Result, Threads};
 
 /// What is known of the data before they are read, or of the data that were read.
@@ -86,6 +86,11 @@ impl Spec {
     /// If settings are wrong, or not possible together.
     pub fn plan(&self, shape: &Shape) -> Result<Plan> {
         let problem = self.check()?;
+        self.settled().plan_settled(self, problem, shape)
+    }
+
+    /// The plan, where model and algorithm are chosen; `stated` are the settings as they were asked for.
+    fn plan_settled(&self, stated: &Spec, problem: Problem, shape: &Shape) -> Result<Plan> {
         let mut spec = self.clone();
         spec.datasets = self.resolved_datasets(shape)?;
         spec.test_fraction = if shape.test { 0.0 } else { self.test_fraction };
@@ -94,8 +99,9 @@ impl Spec {
             // The recipe's early stopping is for the algorithms that it is measured with.
             spec.early_stop = None;
         }
+        let plug_in = matches!(self.algorithm, Algorithm::PlugIn(_));
         let constrained = self.cross_fits() && !self.constraints.is_empty();
-        if let (false, Selection::Shrink(shrink)) = (constrained, &mut spec.selection)
+        if let (false, Selection::Shrink(shrink)) = (constrained && !plug_in, &mut spec.selection)
             && self.selection == recipe.selection
         {
             // Thresholds are for games under constraints that are played by steps.
@@ -107,21 +113,38 @@ impl Spec {
             _ => Surrogate::Hinge,
         }));
         let shrinks = matches!(self.selection, Selection::Shrink(_));
-        spec.plain = self.plain && constrained && shrinks;
-        // One dataset judges by the rows that teach: there is nothing to set aside for.
-        let judges = constrained && spec.datasets != Datasets::One;
+        let by_steps = !matches!(self.model, ModelSpec::Trees(_));
+        spec.plain = match plug_in {
+            // The model of the probability is trained without constraints.
+            true => by_steps,
+            false => self.plain && constrained && shrinks,
+        };
+        if let (true, Selection::Shrink(shrink)) = (plug_in, &mut spec.selection) {
+            // Rules are measured on the rows that judge, and nowhere else.
+            (shrink.on, shrink.objective) = (Dataset::Val, Side::Exact);
+        }
+        // One dataset judges by the rows that teach: there is nothing to set aside for, but for early stopping.
+        let judges = plug_in || (constrained && spec.datasets != Datasets::One);
         spec.aside = if judges { self.aside } else { 0.0 };
         let mut notices = Vec::new();
         let unused = |setting: &str, because: &str| Notice::Unused {
             setting: setting.to_owned(),
             because: because.to_owned(),
         };
-        let stated = ![recipe.datasets, Datasets::Given].contains(&self.datasets);
-        if shape.validation && stated {
+        let named = ![recipe.datasets, Datasets::Given].contains(&self.datasets);
+        if shape.validation && named {
             notices.push(unused("datasets", "validation rows are given"));
         }
         if !judges && self.aside > 0.0 && self.aside != recipe.aside {
             notices.push(unused("aside", "no rows judge that have not taught"));
+        }
+        if let (Algorithm::PlugIn(set), false) = (self.algorithm, by_steps) {
+            let default = PlugIn::default();
+            let because = "trees are grown, not trained by steps";
+            let unused_of = |name: &str, same: bool| (!same).then(|| unused(name, because));
+            notices.extend(unused_of("turns", set.turns == default.turns));
+            notices.extend(unused_of("batch", set.batch == default.batch));
+            notices.extend(unused_of("optimizer", set.model == default.model));
         }
         if shape.test && self.test_fraction > 0.0 {
             notices.push(unused("test_fraction", "test rows are given"));
@@ -139,13 +162,16 @@ impl Spec {
             return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
         }
         let threads = Threads::default();
-        let stated = self.clone();
+        let stated = stated.clone();
         Ok(Plan { stated, spec, notices, problem, own: None, threads, checkpoints: None })
     }
 
     /// Whether the algorithm is one that cross-fitting and the recipe's early stopping are for.
     pub(super) fn cross_fits(&self) -> bool {
-        matches!(self.algorithm, Algorithm::Practical(_) | Algorithm::Lagrangian(_))
+        matches!(
+            self.algorithm,
+            Algorithm::Practical(_) | Algorithm::Lagrangian(_) | Algorithm::PlugIn(_)
+        )
     }
 
     /// The datasets that will be used. Only Algorithms 3 and 4 are cross-fitted, and only under constraints:
@@ -170,7 +196,9 @@ impl Spec {
                 "give them, or set datasets to `two`, `cross` or `one`",
             ),
             (Datasets::Cross { folds, .. }, _)
-                if self.cross_fits() && self.constraints.is_empty() =>
+                if self.cross_fits()
+                    && self.constraints.is_empty()
+                    && !matches!(self.algorithm, Algorithm::PlugIn(_)) =>
             {
                 Ok(Datasets::Two { val_fraction: 1.0 / folds as f64 })
             }
@@ -249,6 +277,11 @@ impl Plan {
         make: impl Fn(&Features) -> Result<Arc<dyn Model>> + Send + Sync + 'static,
     ) -> Self {
         self.own = Some(OwnModel { name: name.to_owned(), make: Arc::new(make) });
+        if self.stated.algorithm == Algorithm::Auto {
+            // The plug-in game's default is for trees.
+            (self.stated.algorithm, self.spec.algorithm) = Default::default();
+            (self.stated.model, self.spec.model) = (ModelSpec::Linear, ModelSpec::Linear);
+        }
         self
     }
 

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Enforcement, GameSummary, Trained};
+use super::{Enforcement, GameSummary, Importance, Trained};
 use crate::classifier::Classifier;
 use crate::evaluate::Evaluation;
 use crate::{Error, ErrorKind, Result};
@@ -34,6 +34,12 @@ pub struct Record {
     /// By how much the objective would fall for each unit of slack in a constraint; empty where it is not known.
     #[serde(default)]
     pub prices: Vec<f64>,
+    /// How much each column counts, the one that counts most first; empty where that was not found out.
+    #[serde(default)]
+    pub importance: Vec<Importance>,
+    /// By how much one deterministic rule raises the objective beside the best mixture, where one was asked for.
+    #[serde(default)]
+    pub rule_price: Option<f64>,
     /// Whether objectives are measured on the rows that judge, as with cross-fitting, or on those that teach.
     #[serde(default)]
     pub on_val: bool,
@@ -115,6 +121,8 @@ impl Record {
             enforcement: trained.enforcement.clone(),
             margin_price: mixture.price,
             prices: trained.explained.as_ref().map_or(Vec::new(), |found| found.prices.clone()),
+            importance: trained.importance.clone(),
+            rule_price: mixture.rule_price,
             on_val: cross,
             warnings: trained.warnings.iter().map(ToString::to_string).collect(),
         }

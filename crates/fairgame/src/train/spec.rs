@@ -5,10 +5,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::Datasets;
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, PlugIn};
 use crate::classifier::{Selection, ShrinkSpec};
 use crate::encode::EncoderSpec;
 use crate::game::Keep;
+use crate::model::trees::TreesSpec;
 use crate::model::{ModelSpec, Region};
 use crate::observe::Patience;
 use crate::rate::{Problem, Surrogate};
@@ -65,8 +66,13 @@ declare! {
         pub test_fraction: f64 = with(0.0).below(0.0, 1.0).flag("test-fraction").group("Rows"),
         /// How columns become features; the label's and the weight's never do.
         pub encoder: EncoderSpec = with(EncoderSpec::default()).group("Features"),
-        /// Family of models.
-        pub model: ModelSpec = with(ModelSpec::Linear).flag("model").group("Training"),
+        /// Family of models; `auto` is trees for the plug-in game, and linear for other algorithms.
+        pub model: ModelSpec = by(|recipe| match recipe {
+            Recipe::Recommended => ModelSpec::Auto,
+            Recipe::Paper => ModelSpec::Linear,
+        })
+        .flag("model")
+        .group("Training"),
         /// Function that replaces the 0/1 decision where a gradient is needed; `auto` is the sigmoid for a linear model and
         /// the hinge for others.
         pub surrogate: Option<Surrogate> = by(|recipe| match recipe {
@@ -77,8 +83,14 @@ declare! {
         .group("Training"),
         /// Regularisation of the model's parameters.
         pub region: Region = with(Region::default()).group("Training"),
-        /// Algorithm that trains; discrete, continuous, practical and lagrangian are 1 to 4 of the paper.
-        pub algorithm: Algorithm = with(Algorithm::default()).flag("algorithm").group("Training"),
+        /// Algorithm that trains; discrete, continuous, practical and lagrangian are 1 to 4 of the paper. `auto` is the
+        /// plug-in game for trees, and practical for other models.
+        pub algorithm: Algorithm = by(|recipe| match recipe {
+            Recipe::Recommended => Algorithm::Auto,
+            Recipe::Paper => Algorithm::default(),
+        })
+        .flag("algorithm")
+        .group("Training"),
         /// Learning-rate multipliers: with cross-fitting, each fold is trained once per multiplier, and the mixture is
         /// chosen among all models.
         pub steps: Vec<f64> = with(one_step()).check(|steps| multipliers(steps)).flag("steps").group("Training"),
@@ -156,7 +168,7 @@ impl Recipe {
 }
 
 impl Spec {
-    /// A linear model for a label under constraints, with every setting as recommended.
+    /// Settings for a label under constraints, all as recommended.
     pub fn new<S: AsRef<str>>(label: &str, constraints: &[S]) -> Self {
         Spec::of(Recipe::Recommended, label, constraints)
     }
@@ -222,6 +234,77 @@ impl Spec {
         <Spec as Declared>::read(given, &Place::root(self.recipe), Some(self))
     }
 
+    /// The same settings with model and algorithm chosen where they are `auto`.
+    ///
+    /// ```
+    /// use fairgame::train::Spec;
+    /// let spec = Spec::from_json(r#"{"label": "hired", "constraints": ["recall() >= 0.9"]}"#)?;
+    /// assert_eq!(spec.settled().algorithm.name(), "plug_in");
+    /// let spec = Spec::from_json(r#"{"label": "hired", "model": "mlp"}"#)?;
+    /// assert_eq!(spec.settled().algorithm.name(), "practical");
+    /// # Ok::<(), fairgame::Error>(())
+    /// ```
+    #[must_use]
+    pub fn settled(&self) -> Self {
+        let trees = || ModelSpec::Trees(TreesSpec::default());
+        let (model, algorithm) = match (&self.model, self.algorithm) {
+            (ModelSpec::Auto, Algorithm::Auto) if self.recipe == Recipe::Paper => {
+                (ModelSpec::Linear, Algorithm::default())
+            }
+            (ModelSpec::Auto, Algorithm::Auto) => (trees(), Algorithm::PlugIn(PlugIn::default())),
+            (ModelSpec::Auto, algorithm @ Algorithm::PlugIn(_)) => (trees(), algorithm),
+            (ModelSpec::Auto, algorithm) => (ModelSpec::Linear, algorithm),
+            (ModelSpec::Trees(_), Algorithm::Auto) => {
+                (self.model.clone(), Algorithm::PlugIn(PlugIn::default()))
+            }
+            (model, Algorithm::Auto) => (model.clone(), Algorithm::default()),
+            (model, algorithm) => (model.clone(), algorithm),
+        };
+        Spec { model, algorithm, ..self.clone() }
+    }
+
+    /// Refuses models and ways to select that do not go with the algorithm.
+    fn check_together(&self) -> Result<()> {
+        let wrong = |message: &str, help: &str, at: &str| {
+            Err(Error::new(ErrorKind::Settings, message.to_owned()).help(help.to_owned()).at(at))
+        };
+        let plug_in = matches!(self.algorithm, Algorithm::PlugIn(_));
+        if matches!(self.model, ModelSpec::Trees(_)) && !plug_in {
+            return wrong(
+                &format!(
+                    "trees cannot be trained by `{}`: they have no slopes",
+                    self.algorithm.name()
+                ),
+                "leave the algorithm out, or set the model to `linear`, `mlp` or `lattice`",
+                "model",
+            );
+        }
+        if plug_in && !matches!(self.selection, Selection::Shrink(_)) {
+            return wrong(
+                "the rules of the plug-in game are selected by `shrink` alone",
+                "leave the selection out",
+                "selection",
+            );
+        }
+        if let (Selection::Shrink(ShrinkSpec { deterministic: true, .. }), false) =
+            (self.selection, plug_in)
+        {
+            return wrong(
+                "one deterministic rule can be selected in the plug-in game alone: other games draw a fold",
+                "leave the algorithm out, and use trees",
+                "selection.deterministic",
+            );
+        }
+        if plug_in && self.steps != one_step() {
+            return wrong(
+                "learning-rate multipliers are for games of turns, and the plug-in game is none",
+                "leave them out, or set the algorithm to `practical`",
+                "steps",
+            );
+        }
+        Ok(())
+    }
+
     /// Refuses what no training could begin with, whatever the data; gives the problem, as it was read.
     ///
     /// ```
@@ -234,6 +317,11 @@ impl Spec {
     /// ```
     pub fn check(&self) -> Result<Problem> {
         self.check_values()?;
+        self.settled().check_settled()
+    }
+
+    fn check_settled(&self) -> Result<Problem> {
+        self.check_together()?;
         if self.label.is_empty() {
             return Err(Error::new(ErrorKind::Settings, "no label says which rows are positive")
                 .help("give the condition as `label`: 'income == \">50K\"'"));

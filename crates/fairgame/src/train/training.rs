@@ -7,15 +7,17 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+use super::fit::Ground;
 use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
+use super::importance::{Excerpt, MOST_ROWS};
 use super::units;
 use super::{Data, Datasets, Plan, Recipe, Sheet};
 use crate::algorithm::Algorithm;
 use crate::archive::hex;
 use crate::classifier::{self, Provenance, Selection, View};
 use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
-use crate::model::ModelSpec;
+use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
 use crate::rate::{self, Binding, Bound, Compiled, Partition, Problem, Weighted, quantised};
 use crate::table::Table;
@@ -211,6 +213,10 @@ pub struct Training<'a> {
     pub(super) folds: Vec<Fold>,
     /// The ways in which each fold's game is played.
     pub(super) variants: Vec<Variant>,
+    /// In the plug-in game, what the problem is like to rules.
+    pub(super) ground: Option<Ground>,
+    /// A few of the rows that judge, to find out how much each column counts.
+    pub(super) excerpt: Option<Excerpt>,
     /// The rows to test on.
     pub(super) test: Option<Sheet<'a>>,
     pub(super) provenance: Provenance,
@@ -296,7 +302,8 @@ impl<'a> Training<'a> {
                 }
             };
             // A lattice has keypoints of its own, from the rows that teach.
-            let learns = !matches!(spec.model, ModelSpec::Linear | ModelSpec::Mlp { .. });
+            let trees = matches!(spec.model, ModelSpec::Trees(_));
+            let learns = matches!(spec.model, ModelSpec::Lattice(_));
             let same = views.iter().position(|view| view.encoder == encoder);
             if let (Some(view), false) = (same, learns || plan.own.is_some()) {
                 fold.view = view;
@@ -309,11 +316,20 @@ impl<'a> Training<'a> {
             }
             let seen = &train.features[fold.view];
             let model = match (&fold.teach, learns) {
+                // Trees come later, and have no parameters.
+                _ if trees => AnyModel::Rule(Rule::new(1, 0)?),
                 (Some(teach), true) => plan.model(&encoder, &seen.take(teach))?,
                 _ => plan.model(&encoder, seen)?,
             };
-            views.push(View { encoder, model });
+            views.push(View { encoder, model, probabilities: None });
         }
+        let ground = match spec.algorithm {
+            Algorithm::PlugIn(_) => {
+                let encoders: Vec<&Encoder> = views.iter().map(|view| &view.encoder).collect();
+                Some(Ground::new(&bound, &partition, &encoders, &data.train.table)?)
+            }
+            _ => None,
+        };
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             settings: plan.settings()?,
@@ -321,6 +337,13 @@ impl<'a> Training<'a> {
             val: val.as_ref().map(Rows::provenance),
         };
         let variants = Variant::all(spec);
+        let judging = (val.as_ref().unwrap_or(&train), data.val.as_ref().unwrap_or(&data.train));
+        let excerpt = given.is_none().then(|| {
+            let rows: Vec<u32> = (0..judging.0.count().min(MOST_ROWS) as u32).collect();
+            let places: Vec<usize> =
+                rows.iter().map(|&row| judging.0.order[row as usize] as usize).collect();
+            Excerpt { rows, table: judging.1.table.take(&places) }
+        });
         let test = data.test;
         Ok(Training {
             plan,
@@ -331,6 +354,8 @@ impl<'a> Training<'a> {
             val,
             folds,
             variants,
+            ground,
+            excerpt,
             test,
             provenance,
             notices,

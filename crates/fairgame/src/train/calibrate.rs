@@ -1,0 +1,85 @@
+//! Calibration of log-odds on rows that they were not fitted on.
+//!
+//! P = 1 / (1 + exp(−(a·f + b))), with a and b the minimisers of
+//!
+//! ```text
+//! Σ_r w_r·log(1 + exp(−s_r·(a·f_r + b))) + ½·K·V·(a − 1)² + ½·K·b²/4,   s_r = ±1 the target of row r,
+//! ```
+//!
+//! (Platt 1999), where V is the variance of f. The last two terms hold the calibration at a = 1, b = 0 as firmly as about
+//! K rows would: with few rows set aside, what they say of it is mostly noise.
+
+/// K.
+const PRIOR: f64 = 50.0;
+
+/// a and b for rows of a score, a target and a weight each.
+pub(super) fn calibrate(rows: &[(f32, f32, f32)]) -> (f64, f64) {
+    let total: f64 = rows.iter().map(|row| f64::from(row.2)).sum();
+    if rows.len() < 20 || total <= 0.0 {
+        return (1.0, 0.0);
+    }
+    // As if each row had weight 1 on average.
+    let unit = rows.len() as f64 / total;
+    let weight = |row: &(f32, f32, f32)| unit * f64::from(row.2);
+    let count = rows.len() as f64;
+    let mean = rows.iter().map(|row| weight(row) * f64::from(row.0)).sum::<f64>() / count;
+    let spread = |row: &(f32, f32, f32)| weight(row) * (f64::from(row.0) - mean).powi(2);
+    let variance = rows.iter().map(spread).sum::<f64>() / count;
+    let (firm_a, firm_b) = (0.25 * PRIOR * variance.max(1e-6), 0.25 * PRIOR);
+    let (mut a, mut b) = (1.0, 0.0);
+    for _ in 0..50 {
+        let (mut ga, mut gb) = (firm_a * (a - 1.0), firm_b * b);
+        let (mut haa, mut hab, mut hbb) = (firm_a, 0.0, firm_b);
+        for row in rows {
+            let f = f64::from(row.0);
+            let p = 1.0 / (1.0 + (-(a * f + b)).exp());
+            let (slope, bend) = (weight(row) * (p - f64::from(row.1)), weight(row) * p * (1.0 - p));
+            ga += slope * f;
+            gb += slope;
+            haa += bend * f * f;
+            hab += bend * f;
+            hbb += bend;
+        }
+        let determinant = haa * hbb - hab * hab;
+        let (da, db) = ((hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant);
+        if !(da.is_finite() && db.is_finite()) {
+            return (1.0, 0.0);
+        }
+        // Far from the minimum a whole step may go too far.
+        let shorter = (1.0 / da.abs().max(db.abs())).min(1.0);
+        (a, b) = (a - shorter * da, b - shorter * db);
+        if da.abs().max(db.abs()) < 1e-10 {
+            break;
+        }
+    }
+    // A slope below 0 would turn the order of rows around.
+    if a > 0.05 { (a, b) } else { (1.0, 0.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    /// Log-odds that are twice too large and shifted are put right; few rows say little.
+    #[test]
+    fn finds_slope_and_shift() {
+        let mut stream = Stream::new(1, "calibrate");
+        let mut draw = |count: usize| -> Vec<(f32, f32, f32)> {
+            let row = |_| {
+                let truth = 4.0 * stream.unit() - 2.0;
+                let p = 1.0 / (1.0 + (-truth).exp());
+                (2.0 * truth as f32 + 1.0, f32::from(u8::from(stream.unit() < p)), 1.0)
+            };
+            (0..count).map(row).collect()
+        };
+        let (a, b) = calibrate(&draw(40_000));
+        assert!((a - 0.5).abs() < 0.03 && (b + 0.5).abs() < 0.06, "{a} {b}");
+        let (a, _) = calibrate(&draw(10));
+        assert_eq!(a, 1.0);
+        // Weights count as rows.
+        let rows = draw(500);
+        let double: Vec<_> = rows.iter().map(|row| (row.0, row.1, 2.0)).collect();
+        assert_eq!(calibrate(&rows), calibrate(&double));
+    }
+}

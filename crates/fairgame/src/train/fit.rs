@@ -1,0 +1,368 @@
+//! The probabilities of the plug-in game, fitted in each fold.
+//!
+//! P(S | x) is fitted on the rows that teach in a fold; the rows set aside stop the boosting and calibrate. So nothing that
+//! judges has taught. With checkpoints, a fold is saved when it is done.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::calibrate::calibrate;
+use super::games::Saved;
+use super::training::Rows;
+use super::{Played, Training, Turn, Watch};
+use crate::algorithm::{Algorithm, PlugIn};
+use crate::archive::Archive;
+use crate::classifier::{LogOdds, Probabilities, Probability, View};
+use crate::encode::{Encoder, Features};
+use crate::game::{Ending, Kept};
+use crate::model::trees::{Bins, Lesson, TreesSpec, boost};
+use crate::model::{AnyModel, ModelSpec, Rule};
+use crate::random::mix;
+use crate::rate::{Bound, Classes, Grid, LABEL, LossValues, Multipliers, Partition};
+use crate::sample::Work;
+use crate::table::Table;
+use crate::{Error, ErrorKind, Result, Threads};
+
+/// What a problem is like to rules.
+#[derive(Debug, Clone)]
+pub(super) struct Ground {
+    classes: Classes,
+    pub(super) grid: Grid,
+    pub(super) rule: Rule,
+}
+
+impl Ground {
+    /// The classes of the training rows by the predicates whose columns all encoders make features of.
+    pub(super) fn new(
+        bound: &Bound,
+        partition: &Partition,
+        encoders: &[&Encoder],
+        table: &Table,
+    ) -> Result<Self> {
+        let kinds: Vec<_> = encoders.iter().map(|encoder| encoder.kinds()).collect();
+        let is_feature = |column: &str| kinds.iter().all(|kinds| kinds.contains_key(column));
+        let mut predicates = Vec::new();
+        let mut known = Vec::with_capacity(bound.predicates().len());
+        for (at, predicate) in bound.predicates().iter().enumerate() {
+            let told = at != LABEL && predicate.columns().into_iter().all(is_feature);
+            known.push(told.then_some(predicates.len()));
+            predicates.extend(told.then(|| predicate.clone()));
+        }
+        let (classes, _) = Classes::new(predicates, table)?;
+        let grid = Grid::new(bound, partition, &classes, &known)?;
+        let rule = Rule::new(classes.count(), grid.sets())?;
+        Ok(Ground { classes, grid, rule })
+    }
+
+    /// The class of each row.
+    fn classes_of(&self, rows: &Rows) -> Vec<u32> {
+        rows.compiled.cells().iter().map(|&cell| self.grid.class_of(cell)).collect()
+    }
+}
+
+/// The probabilities of one fold, and what they say of the rows.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// The view of the fold: encoder, probabilities and the family of rules.
+    pub(super) view: View,
+    /// What rules see of the training rows, and of validation rows.
+    pub(super) train: Features,
+    pub(super) val: Option<Features>,
+}
+
+impl Training<'_> {
+    /// Fits the probabilities of all folds, as many at once as there are threads.
+    pub(super) fn fit(&self, ground: &Ground, watch: &mut dyn Watch) -> Result<Vec<Played>> {
+        let games = self.folds.len();
+        let saved = self.checkpoints()?;
+        let stop = AtomicBool::new(false);
+        let turns = self.fit_turns(ground);
+        let apart = watch.apart(turns).clamp(1, 10);
+        let mut at = vec![0; games];
+        let run = |game: usize, tell: &dyn Fn(Turn)| {
+            let played =
+                self.fit_or_load(ground, game, saved.as_ref(), (turns, apart), &stop, tell);
+            stop.fetch_or(played.is_err(), Ordering::Relaxed);
+            played
+        };
+        let hear = |mut turn: Turn| {
+            at[turn.game] = turn.done;
+            (turn.done, turn.total) = (at.iter().sum(), turns * games as u64);
+            if watch.turn(&turn).is_break() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        self.plan.threads.deal(games, run, hear).into_iter().collect()
+    }
+
+    /// Most turns of a fold: a tree is one, and so is a step of another model.
+    fn fit_turns(&self, ground: &Ground) -> u64 {
+        let sets = ground.grid.sets() as u64;
+        match &self.plan.spec.model {
+            ModelSpec::Trees(spec) => sets * spec.trees as u64,
+            _ => {
+                let others = sets.saturating_sub(1) * TreesSpec::default().trees as u64;
+                self.plug_in().turns + others
+            }
+        }
+    }
+
+    pub(super) fn plug_in(&self) -> PlugIn {
+        match self.plan.spec.algorithm {
+            Algorithm::PlugIn(plug_in) => plug_in,
+            _ => PlugIn::default(),
+        }
+    }
+
+    /// A fold as it was saved, or fitted and saved.
+    fn fit_or_load(
+        &self,
+        ground: &Ground,
+        game: usize,
+        saved: Option<&Saved<'_>>,
+        (turns, apart): (u64, u64),
+        stop: &AtomicBool,
+        tell: &dyn Fn(Turn),
+    ) -> Result<Played> {
+        let Some(saved) = saved else {
+            return self.fit_fold(ground, game, (turns, apart), stop, tell);
+        };
+        let (path, identity) = (saved.path(game), saved.identity(game));
+        if saved.checkpoints.resume && path.exists() {
+            let archive = Archive::read(&path, WHAT)?;
+            let (view, turn) =
+                load(archive, &identity).map_err(|error| error.at(path.display()))?;
+            let (losses, mean_lambda) = (LossValues::default(), self.silent());
+            tell(Turn { game, turn, turns, done: turns, total: 0, losses, mean_lambda });
+            return self.fitted(ground, game, view, (turn, turns));
+        }
+        let played = self.fit_fold(ground, game, (turns, apart), stop, tell)?;
+        if let Some(fitted) = &played.fitted {
+            let header = Header { identity, turn: played.turn, view: fitted.view.clone() };
+            let header = serde_json::to_string(&header).map_err(|error| {
+                Error::new(ErrorKind::Format, format!("the fold cannot be saved: {error}"))
+            })?;
+            let arrays = fitted.view.arrays();
+            Archive { what: WHAT.to_owned(), header, arrays }.write(&path)?;
+        }
+        Ok(played)
+    }
+
+    /// What a fold came to whose probabilities are known.
+    fn fitted(
+        &self,
+        ground: &Ground,
+        game: usize,
+        view: View,
+        (turn, turns): (u64, u64),
+    ) -> Result<Played> {
+        let fold = &self.folds[game];
+        let threads = self.fold_threads();
+        let see = |rows: &Rows| match &view.probabilities {
+            Some(probabilities) => {
+                let (features, classes) = (&rows.features[fold.view], ground.classes_of(rows));
+                probabilities.features(features, &classes, &ground.rule, &threads)
+            }
+            None => Err(Error::new(ErrorKind::Format, "the fold has no probabilities")),
+        };
+        let (train, val) = (see(&self.train)?, self.val.as_ref().map(see).transpose()?);
+        Ok(Played {
+            kept: Kept::default(),
+            mean_lambda: self.silent(),
+            suboptimality: None,
+            turn,
+            turns,
+            ending: Ending::Stopped,
+            interrupted: false,
+            fitted: Some(Arc::new(Fitted { view, train, val })),
+        })
+    }
+
+    /// The threads of one fold: folds run beside each other.
+    fn fold_threads(&self) -> Threads {
+        match self.folds.len() {
+            1 => self.plan.threads.clone(),
+            _ => Threads::default(),
+        }
+    }
+
+    fn fit_fold(
+        &self,
+        ground: &Ground,
+        game: usize,
+        (turns, apart): (u64, u64),
+        stop: &AtomicBool,
+        tell: &dyn Fn(Turn),
+    ) -> Result<Played> {
+        let fold = &self.folds[game];
+        let threads = self.fold_threads();
+        let told = |turn: u64, done: u64| {
+            let (losses, mean_lambda) = (LossValues::default(), self.silent());
+            tell(Turn { game, turn, turns, done, total: 0, losses, mean_lambda });
+        };
+        let mut turn = 0;
+        let mut tick = |more: u64| {
+            turn += more;
+            if turn % apart < more {
+                told(turn, turn);
+            }
+            match stop.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let features = &self.train.features[fold.view];
+        let all: Vec<u32> = (0..features.rows() as u32).collect();
+        let teach = fold.teach.as_deref().unwrap_or(&all);
+        let aside = fold.aside.as_deref().unwrap_or_default();
+        let spec = match &self.plan.spec.model {
+            ModelSpec::Trees(spec) => spec.clone(),
+            _ => TreesSpec::default(),
+        };
+        let labelled = self.labelled();
+        let weights = self.train.weights.as_deref().map(of_mean_one);
+        let weights = weights.as_deref();
+        let mut binned = None;
+        let mut models = Vec::with_capacity(ground.grid.sets());
+        for set in 0..ground.grid.sets() {
+            let inside = ground.grid.in_set(set);
+            let by_model = inside == labelled
+                && !matches!(self.plan.spec.model, ModelSpec::Trees(_))
+                && !matches!(self.views[fold.view].model, AnyModel::Rule(_));
+            let cells = self.train.compiled.cells();
+            let target: Vec<f32> =
+                cells.iter().map(|&cell| f32::from(u8::from(inside[cell as usize]))).collect();
+            let (scorer, scores) = match by_model {
+                true => self.fit_model(game, &target, &mut tick)?,
+                false => {
+                    let (bins, codes) = match &binned {
+                        Some(both) => both,
+                        None => {
+                            let encoder = &self.views[fold.view].encoder;
+                            let bins = Bins::fit(&spec, encoder, features, Some(teach), &threads)?;
+                            let codes = bins.codes(features, &threads)?;
+                            binned.insert((bins, codes))
+                        }
+                    };
+                    let lesson =
+                        Lesson { binned: codes, bins, teach, aside, target: &target, weights };
+                    let seed = mix(self.plan.spec.seed ^ mix((game * 64 + set) as u64));
+                    let forest = boost(&lesson, &spec, seed, &threads, &mut |_| tick(1))?;
+                    let score = |&row: &u32| forest.score_row(codes.row(row as usize));
+                    let scores: Vec<f32> = aside.iter().map(score).collect();
+                    (LogOdds::Trees(Some(forest)), scores)
+                }
+            };
+            let rows = aside.iter().zip(&scores).map(|(&row, &score)| {
+                let row = row as usize;
+                (score, target[row], weights.map_or(1.0, |weights| weights[row]))
+            });
+            let (slope, shift) = calibrate(&rows.collect::<Vec<_>>());
+            models.push(Probability { scorer, slope, shift });
+        }
+        let interrupted = stop.load(Ordering::Relaxed);
+        if !interrupted {
+            told(turn, turns);
+        }
+        let bins = binned.map(|(bins, _)| bins);
+        let view = View {
+            encoder: self.views[fold.view].encoder.clone(),
+            model: AnyModel::Rule(ground.rule.clone()),
+            probabilities: Some(Probabilities::new(ground.classes.clone(), bins, models)),
+        };
+        match interrupted {
+            true => Ok(Played {
+                kept: Kept::default(),
+                mean_lambda: self.silent(),
+                suboptimality: None,
+                turn,
+                turns,
+                ending: Ending::Stopped,
+                interrupted,
+                fitted: None,
+            }),
+            false => self.fitted(ground, game, view, (turn, turns)),
+        }
+    }
+
+    /// Multipliers before any were played.
+    pub(super) fn silent(&self) -> Multipliers {
+        Multipliers { objective: 1.0, constraints: vec![0.0; self.bound.constraints().len()] }
+    }
+
+    /// Trains the settings' own model on the error with the logistic loss, and takes the kept parameters with the least
+    /// logistic loss on the rows set aside.
+    fn fit_model(
+        &self,
+        game: usize,
+        target: &[f32],
+        tick: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<(LogOdds, Vec<f32>)> {
+        let fold = &self.folds[game];
+        let kept = self.play_plain(game, tick)?;
+        let aside = fold.aside.as_deref().unwrap_or_default();
+        let sample = self.aside(game, true);
+        let mut best: Option<(f64, usize, Vec<f32>)> = None;
+        let (mut work, weights) = (Work::default(), self.train.weights.as_deref());
+        for (at, model) in kept.models.iter().enumerate() {
+            let (mut loss, mut scores) = (0.0, Vec::with_capacity(aside.len()));
+            sample.scores(model, &mut work, |row, score| {
+                let sign = if target.get(row).is_some_and(|y| *y > 0.5) { 1.0 } else { -1.0 };
+                let weight = weights.map_or(1.0, |weights| f64::from(weights[row]));
+                loss += weight * (-sign * f64::from(score)).exp().ln_1p();
+                scores.push(score);
+            })?;
+            if best.as_ref().is_none_or(|(least, ..)| loss < *least) {
+                best = Some((loss, at, scores));
+            }
+        }
+        let (at, scores) = best.map_or((0, Vec::new()), |(_, at, scores)| (at, scores));
+        let scores = if fold.aside.is_some() { scores } else { Vec::new() };
+        let theta = kept.models.get(at).map(|model| model.theta().to_vec()).unwrap_or_default();
+        let model = Box::new(self.views[fold.view].model.clone());
+        Ok((LogOdds::Model { model, theta }, scores))
+    }
+}
+
+/// What an [`Archive`] of a fold is called.
+const WHAT: &str = "checkpoint";
+
+/// A fold that is done, as it is saved; the numbers of its models are arrays beside it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    identity: String,
+    /// How many trees or turns it took.
+    turn: u64,
+    view: View,
+}
+
+/// The view that was saved, and how many turns it took.
+fn load(mut archive: Archive, identity: &str) -> Result<(View, u64)> {
+    let broken = |why: String| {
+        Error::new(ErrorKind::Format, format!("the checkpoint's header is wrong: {why}"))
+    };
+    let header: Header =
+        serde_json::from_str(&archive.header).map_err(|error| broken(error.to_string()))?;
+    if header.identity != identity {
+        let message = "the checkpoint is of another training: its data or its settings differ";
+        return Err(Error::new(ErrorKind::Settings, message).help(
+            "train with the data and settings that it was saved with, or choose another folder",
+        ));
+    }
+    let mut view = header.view;
+    view.take_arrays(&mut archive.arrays)?;
+    view.check()?;
+    Ok((view, header.turn))
+}
+
+/// The same weights with a mean of 1: the L2 penalty of trees is measured in rows.
+fn of_mean_one(weights: &[f32]) -> Vec<f32> {
+    let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
+    let unit = weights.len() as f64 / total;
+    let scaled = |&weight: &f32| (f64::from(weight) * unit) as f32;
+    if unit.is_finite() { weights.iter().map(scaled).collect() } else { weights.to_vec() }
+}
