@@ -12,6 +12,8 @@ use fairgame::Result;
 use fairgame::classifier::{Margin, Selection, ShrinkSpec};
 use fairgame::encode::{Coding, EncoderSpec};
 use fairgame::evaluate::Verdict;
+use fairgame::model::ModelSpec;
+use fairgame::model::trees::TreesSpec;
 use fairgame::preset::{Preset, simulated_points};
 use fairgame::rate::Policy;
 use fairgame::table::{ReadOptions, Source, Table, read, split};
@@ -149,6 +151,53 @@ impl Ground {
     fn settings(self, turns: Option<u64>) -> Settings {
         Settings::of(self.experiment()).shortened(turns)
     }
+
+    /// The settings of boosted trees with the plug-in game, on the columns as they are; `None` for the stand-in, whose
+    /// features are made for lattices.
+    fn trees(self, turns: Option<u64>) -> Result<Option<Spec>> {
+        if self == Ground::Entities {
+            return Ok(None);
+        }
+        let policy = Policy::find(self.experiment().name())?;
+        let mut spec = Spec::new(policy.label, policy.constraints);
+        spec.objective = policy.objective.to_owned();
+        let trees = TreesSpec::default();
+        let most = turns.map_or(trees.trees, |turns| trees.trees.min(turns as usize).max(1));
+        spec.model = ModelSpec::Trees(TreesSpec { trees: most, ..trees });
+        spec.encoder = EncoderSpec {
+            // Of Adult all columns are features; of the others those of the preset are left out that are no features.
+            ignore: match self {
+                Ground::Adult | Ground::SmallAdult => Vec::new(),
+                ground => ground.encoder()?.ignore,
+            },
+            ..EncoderSpec::default()
+        };
+        Ok(Some(spec))
+    }
+
+    /// What the ways are called: the paper's two, the recommended recipe with the paper's model and with trees, and of
+    /// Adult trees that see neither sex nor race.
+    fn ways(self) -> Vec<String> {
+        let paper = ["paper, one dataset".to_owned(), "paper, two datasets".to_owned()];
+        let margins = |name: &str| {
+            MARGINS.map(|margin| match margin {
+                Margin::None => format!("{name}, no margin"),
+                Margin::Errors(1.0) => format!("{name} (κ = 1)"),
+                Margin::Errors(errors) => format!("{name}, κ = {errors}"),
+                Margin::Confidence(level) => format!("{name}, {} % sure", 100.0 * level),
+                margin => format!("{name}, {margin}"),
+            })
+        };
+        let mut ways: Vec<String> = paper.into_iter().chain(margins("recommended")).collect();
+        if self != Ground::Entities {
+            ways.extend(margins("trees"));
+            ways.push("trees, one rule (κ = 1)".to_owned());
+        }
+        if self == Ground::Adult {
+            ways.push("trees without sex and race (κ = 1)".to_owned());
+        }
+        ways
+    }
 }
 
 /// What one way of training came to in one run.
@@ -215,7 +264,7 @@ pub struct Line {
 pub struct Grounds {
     /// Which.
     pub ground: Ground,
-    /// The paper's two ways, then the recommended one with each margin.
+    /// The paper's two ways, then the recommended one with each margin, then trees.
     pub lines: Vec<Line>,
 }
 
@@ -250,19 +299,6 @@ pub struct BeyondPlan {
     pub threads: usize,
 }
 
-/// What a way is called: the paper's two, then the recommended one with each margin.
-fn ways() -> Vec<String> {
-    let paper = ["paper, one dataset".to_owned(), "paper, two datasets".to_owned()];
-    let ours = MARGINS.map(|margin| match margin {
-        Margin::None => "recommended, no margin".to_owned(),
-        Margin::Errors(1.0) => "recommended (κ = 1)".to_owned(),
-        Margin::Errors(errors) => format!("recommended, κ = {errors}"),
-        Margin::Confidence(level) => format!("recommended, {} % sure", 100.0 * level),
-        margin => format!("recommended, {margin}"),
-    });
-    paper.into_iter().chain(ours).collect()
-}
-
 /// One run: every way on one draw of the rows.
 fn run(ground: Ground, seed: u64, turns: Option<u64>) -> Result<Vec<Outcome>> {
     let ((train, test), encoder) = (ground.draw(seed)?, ground.encoder()?);
@@ -283,6 +319,26 @@ fn run(ground: Ground, seed: u64, turns: Option<u64>) -> Result<Vec<Outcome>> {
         training.select_by(Selection::Shrink(ShrinkSpec { margin, ..shrink }))?;
         outcomes.push(Outcome::of(&training.finish(&played)?, &test)?);
     }
+    if let Some(mut spec) = ground.trees(turns)? {
+        spec.seed = seed;
+        let Selection::Shrink(shrink) = Recipe::Recommended.selection() else {
+            return Ok(outcomes);
+        };
+        let mut selections = MARGINS.map(|margin| ShrinkSpec { margin, ..shrink }).to_vec();
+        selections.push(ShrinkSpec { deterministic: true, ..shrink });
+        let data = Data::from(&train);
+        let mut training = spec.plan(&data.shape())?.prepare(data)?;
+        let played = training.play(&mut ())?;
+        for selection in selections {
+            let thresholds = 0;
+            training.select_by(Selection::Shrink(ShrinkSpec { thresholds, ..selection }))?;
+            outcomes.push(Outcome::of(&training.finish(&played)?, &test)?);
+        }
+        if ground == Ground::Adult {
+            spec.encoder.ignore.extend(["sex".to_owned(), "race".to_owned()]);
+            outcomes.push(Outcome::of(&spec.train(&train)?, &test)?);
+        }
+    }
     Ok(outcomes)
 }
 
@@ -298,7 +354,7 @@ impl BeyondPlan {
             let encoder = ground.encoder()?;
             let paper = ground.spec(Recipe::Paper, &settings, &encoder)?;
             let recommended = ground.spec(Recipe::Recommended, &settings, &encoder)?;
-            let identity = (paper, recommended, MARGINS);
+            let identity = (paper, recommended, ground.trees(self.turns)?, MARGINS);
             let name = format!("beyond-{}", ground.name());
             let opened = Store::open(&self.folder.join("runs"), &name, &identity, self.seed)?;
             let kind = Kind { name: ground.name(), cost: ground.cost() };
@@ -313,14 +369,14 @@ impl BeyondPlan {
         )?;
         let of = |(ground, runs): (Ground, BTreeMap<_, Vec<Outcome>>)| Grounds {
             ground,
-            lines: lines(&runs.into_values().collect::<Vec<_>>()),
+            lines: lines(ground, &runs.into_values().collect::<Vec<_>>()),
         };
         let grounds = Ground::ALL.into_iter().zip(done).map(of).collect();
         Ok(Beyond { runs: self.runs, seed: self.seed, turns: self.turns, seconds, grounds })
     }
 }
 
-fn lines(runs: &[Vec<Outcome>]) -> Vec<Line> {
+fn lines(ground: Ground, runs: &[Vec<Outcome>]) -> Vec<Line> {
     let line = |(way, name): (usize, String)| {
         let of = |pick: &dyn Fn(&Outcome) -> f64| -> Vec<f64> {
             runs.iter().map(|outcomes| pick(&outcomes[way])).collect()
@@ -342,5 +398,5 @@ fn lines(runs: &[Vec<Outcome>]) -> Vec<Line> {
             },
         }
     };
-    ways().into_iter().enumerate().map(line).collect()
+    ground.ways().into_iter().enumerate().map(line).collect()
 }

@@ -160,10 +160,7 @@ impl Training<'_> {
             selection,
             mixture: self.mixture(&chosen),
             out_of_fold,
-            mean_lambda: {
-                let games = &played[..self.folds.len()];
-                mean(games.iter().map(|game| &game.mean_lambda))
-            },
+            mean_lambda: self.mean_lambda(played, &chosen),
             suboptimality: played
                 .iter()
                 .map(|game| game.suboptimality)
@@ -182,6 +179,22 @@ impl Training<'_> {
         let record = Record::of(&trained, cross);
         trained.classifier.keep_record(&record)?;
         Ok(trained)
+    }
+
+    /// The mean of what constraint players played; in the plug-in game, of the multipliers of the rules of the mixture.
+    fn mean_lambda(&self, played: &[Played], chosen: &Chosen) -> Multipliers {
+        if self.ground.is_none() {
+            return mean(played[..self.folds.len()].iter().map(|game| &game.mean_lambda));
+        }
+        let constraints = vec![0.0; self.bound.constraints().len()];
+        let mut sum = Multipliers { objective: 0.0, constraints };
+        for &(column, weight) in &chosen.weights {
+            let lambda = &chosen.measured.iterates.moments[column].lambda;
+            sum.objective += weight * lambda.objective;
+            let sums = sum.constraints.iter_mut().zip(&lambda.constraints);
+            sums.for_each(|(sum, one)| *sum += weight * one);
+        }
+        sum
     }
 
     fn mixture(&self, chosen: &Chosen) -> Mixture {

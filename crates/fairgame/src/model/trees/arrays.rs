@@ -87,6 +87,8 @@ impl Forest {
             return None;
         }
         let mut splits = Vec::with_capacity(count);
+        // Each split but the roots, and each leaf, is the child of one split: otherwise there would be walks without number.
+        let mut is_child = [vec![false; count], vec![false; count + trees]];
         for tree in 0..trees {
             let start = given.roots[tree];
             let end = given.roots.get(tree + 1).map_or(count as u32, |&next| next);
@@ -99,12 +101,23 @@ impl Forest {
                     None => at < child && child < end,
                     Some(leaf) => leaves.contains(&leaf),
                 });
+                let again = |&child: &u32| {
+                    let (kind, place) = match child.checked_sub(LEAF) {
+                        None => (0, child),
+                        Some(leaf) => (1, leaf),
+                    };
+                    let known = is_child[kind].get_mut(place as usize);
+                    known.is_none_or(|known| std::mem::replace(known, true))
+                };
+                let sound = sound && !children.iter().any(again);
                 if !sound || given.column[place] as usize >= given.columns {
                     return None;
                 }
                 let cut = given.cut[place];
                 let (set, shift, cut) = match given.kind[place] {
-                    kind @ (0 | 1) if cut + kind <= 255 => (NO_SET, kind as u8, (cut + kind) as u8),
+                    kind @ (0 | 1) if cut <= 255 && cut + kind <= 255 => {
+                        (NO_SET, kind as u8, (cut + kind) as u8)
+                    }
                     2 if (cut as usize) < sets.len() => (cut, 0, 0),
                     _ => return None,
                 };

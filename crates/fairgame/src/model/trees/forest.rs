@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arrays::Description;
 use super::bins::Binned;
+use super::flat::FlatTree;
 use super::split::{Route, Set};
 
 /// Trees, and what they are added to.
@@ -138,16 +139,30 @@ impl Forest {
     /// If there are not as many codes as columns for each score.
     pub fn score_codes(&self, codes: &[u8], scores: &mut [f32]) {
         const BLOCK: usize = 256;
+        /// Fewer rows are not worth laying the trees out for.
+        const FEW: usize = 64;
         assert_eq!(codes.len(), scores.len() * self.columns, "a code for each column of each row");
         scores.fill(self.base);
         if self.columns == 0 {
             return;
         }
+        if scores.len() < FEW {
+            for (codes, score) in codes.chunks_exact(self.columns).zip(&mut *scores) {
+                *score = self.score_row(codes);
+            }
+            return;
+        }
+        let trees: Vec<Option<FlatTree>> =
+            (0..self.trees()).map(|tree| FlatTree::new(self, tree)).collect();
         let blocks = codes.chunks(BLOCK * self.columns).zip(scores.chunks_mut(BLOCK));
         for (codes, scores) in blocks {
-            for tree in 0..self.trees() {
-                for (codes, score) in codes.chunks_exact(self.columns).zip(&mut *scores) {
-                    *score += self.walk(tree, codes);
+            for (at, tree) in trees.iter().enumerate() {
+                match tree {
+                    Some(tree) => tree.add_to(codes, self.columns, scores),
+                    None => {
+                        let rows = codes.chunks_exact(self.columns).zip(&mut *scores);
+                        rows.for_each(|(codes, score)| *score += self.walk(at, codes));
+                    }
                 }
             }
         }

@@ -12,7 +12,7 @@
 //! | `split` | the best split of a node |
 //! | `grow` | one tree |
 //! | `boost` | all trees, sampling, early stopping |
-//! | `forest`, `arrays` | the result, its scores and its file |
+//! | `forest`, `flat`, `arrays` | the result, its scores and its file |
 //!
 //! The same rows, settings and seed give the same bits, for any number of threads and any order of the rows.
 
@@ -20,6 +20,7 @@ mod arrays;
 mod bins;
 mod boost;
 mod cuts;
+mod flat;
 mod forest;
 mod gradient;
 mod grow;
