@@ -38,9 +38,9 @@ mod words;
 
 pub use chart::{Chart, Curve as ChartCurve, Spot};
 pub use data::{
-    Constraint, Enforcement, Estimate, Group, Groups, Interval, Iterate, Iterates, Line, Measured,
-    Member, Model, Multipliers, Objective, On, Point, Promise, Provenance, Rate, Report, Role,
-    Sample, Standing, Verdict,
+    Constraint, Enforcement, Estimate, Group, Groups, Importance, Interval, Iterate, Iterates,
+    Line, Measured, Member, Model, Multipliers, Objective, On, Point, Promise, Provenance, Rate,
+    Report, Role, Sample, Standing, Verdict,
 };
 
 impl Report {

@@ -10,8 +10,8 @@ use crate::page::Badge;
 use crate::settings::{self, Setting};
 use crate::words::{ROLES, glyph, role_name, standing_meaning, verdict_name};
 use crate::{
-    Constraint, Enforcement, Estimate, Group, Iterate, Iterates, Measured, Member, Model, Promise,
-    Role, Standing, Verdict, format,
+    Constraint, Enforcement, Estimate, Group, Importance, Iterate, Iterates, Measured, Member,
+    Model, Promise, Role, Standing, Verdict, format,
 };
 
 /// So many rows of a table are shown at once; more are behind a click.
@@ -123,6 +123,29 @@ impl PromiseRow {
     }
 }
 
+/// A line of the table of columns.
+pub(crate) struct ImportanceRow {
+    column: String,
+    gain: String,
+    objective: String,
+    constraint: String,
+    by: String,
+}
+
+impl ImportanceRow {
+    fn new(one: &Importance) -> ImportanceRow {
+        let number = |number: Option<f64>| number.map_or("–".to_owned(), format::number);
+        let (constraint, by) = one.constraint.clone().unzip();
+        ImportanceRow {
+            column: one.column.clone(),
+            gain: one.gain.map_or("–".to_owned(), format::percent),
+            objective: number(one.objective),
+            constraint: constraint.unwrap_or_default(),
+            by: number(by),
+        }
+    }
+}
+
 /// A line of the table of groups.
 pub(crate) struct GroupRow {
     text: String,
@@ -183,6 +206,7 @@ pub(crate) struct Section<'a> {
     objective_value: String,
     constraints: Vec<ConstraintRow>,
     promised: Option<Promised>,
+    importance: Vec<ImportanceRow>,
     losses: Option<Dots>,
     many: bool,
     rated: usize,
@@ -239,6 +263,7 @@ impl<'a> Section<'a> {
             objective_value: objective_value(model, main),
             constraints: ordered.iter().map(|(i, c)| constraint_row(*i, c, &roles)).collect(),
             promised: model.promise.as_ref().and_then(Promised::new),
+            importance: model.importance.iter().take(LISTED).map(ImportanceRow::new).collect(),
             losses: constraints::figure(&id, &texts, &roles, main),
             many: model.constraints.len() > OPEN,
             rated: model.constraints.iter().filter(|c| !c.rates.is_empty()).count(),

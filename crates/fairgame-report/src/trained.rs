@@ -7,9 +7,9 @@ use fairgame::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 use crate::{
-    Constraint, Enforcement, Estimate, Group, Groups, Interval, Iterate, Iterates, Line, Measured,
-    Member, Model, Multipliers, Objective, On, Point, Promise, Provenance, Rate, Report, Role,
-    Sample, Standing, Verdict,
+    Constraint, Enforcement, Estimate, Group, Groups, Importance, Interval, Iterate, Iterates,
+    Line, Measured, Member, Model, Multipliers, Objective, On, Point, Promise, Provenance, Rate,
+    Report, Role, Sample, Standing, Verdict,
 };
 
 impl Report {
@@ -65,6 +65,7 @@ fn model(name: &str, classifier: &Classifier, record: &Record) -> Model {
         }),
         constraints: constraints(record),
         promise: promise(record),
+        importance: record.importance.iter().map(|one| importance(one, record)).collect(),
         groups: groups(record),
         iterates: Some(iterates(classifier, record)),
         multipliers: Some(multipliers(classifier, record)),
@@ -221,6 +222,18 @@ fn promise(record: &Record) -> Option<Promise> {
         margin_price: record.margin_price,
         constraints: record.enforcement.iter().map(enforcement).collect(),
     })
+}
+
+/// How much a column counts, and the constraint that it counts most for.
+fn importance(one: &fairgame::train::Importance, record: &Record) -> Importance {
+    let named = one.constraints.iter().zip(&record.enforcement);
+    let most = named.max_by(|a, b| a.0.total_cmp(b.0));
+    Importance {
+        column: one.column.clone(),
+        gain: one.gain,
+        objective: one.objective,
+        constraint: most.map(|(by, constraint)| (constraint.constraint.clone(), *by)),
+    }
 }
 
 fn enforcement(one: &fairgame::train::Enforcement) -> Enforcement {

@@ -132,7 +132,7 @@ fn every_way_to_divide_the_rows() {
         (spec.datasets, spec.model) = (datasets, model);
         spec.algorithm = Algorithm::PlugIn(PlugIn { turns: 3000, ..PlugIn::default() });
         let trained = train(&spec, &rows);
-        assert_eq!(trained.classifier.blend(), Blend::Mean);
+        assert_eq!(trained.classifier.blend(), Blend::Draw);
         let (worst, error) = (worst(&trained.classifier, &new), error(&trained.classifier, &new));
         // Rows that teach are flattered: one dataset promises nothing.
         let slack = if datasets == Datasets::One { 0.15 } else { 0.06 };
@@ -164,7 +164,7 @@ fn the_same_bits() {
     }
     let bytes = first.classifier.to_bytes().unwrap();
     let again = Classifier::from_bytes(&bytes).unwrap();
-    assert_eq!(again.blend(), Blend::Mean);
+    assert_eq!(again.blend(), Blend::Draw);
     assert_eq!(again.decide(&new).unwrap(), first.classifier.decide(&new).unwrap());
     assert_eq!(again.to_bytes().unwrap(), bytes);
     // A file that lost its blend, or a forest that lost a leaf, is told or decides without panic.
@@ -195,6 +195,18 @@ fn one_deterministic_rule() {
     assert!(worst(&rule.classifier, &new) < 0.03);
     let (one, other) = (error(&rule.classifier, &new), error(&drawn.classifier, &new));
     assert!((one - other).abs() < 0.02, "{one} {other}");
+    assert_eq!(rule.classifier.blend(), Blend::Mean);
+    // A confidence of about as much margin finds a rule that is about as good; the mean of folds promises nothing.
+    let with = |margin: Margin| {
+        let deterministic = ShrinkSpec { deterministic: true, margin, ..shrink };
+        let mut spec = spec.clone();
+        spec.selection = Selection::Shrink(deterministic);
+        train(&spec, &rows)
+    };
+    let [errors, sure] = [Margin::Errors(1.645), Margin::Confidence(0.95)].map(with);
+    let objective = |trained: &Trained| trained.mixture.val.objective;
+    assert!((objective(&errors) - objective(&sure)).abs() < 0.01);
+    assert_eq!(sure.standing(), Standing::Enforced);
     // The short form of a policy.
     let short = Spec::new("hired", &["recall() >= 0.8"]);
     let short = short.over(&serde_json::json!({ "selection": "rule" })).unwrap();
@@ -223,6 +235,63 @@ fn promises() {
     // Rows that teach cannot promise.
     spec.datasets = Datasets::One;
     assert_ne!(train(&spec, &people(1500, 1)).standing(), Standing::Promised);
+}
+
+/// Features that tell little, and a floor of the positive rate: what was judged is what decides, so the promise holds.
+#[test]
+fn promises_with_weak_features() {
+    let weak = |rows: usize, seed: u64| {
+        let mut stream = Stream::new(seed, "weak");
+        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); 8];
+        let mut label = Vec::new();
+        for _ in 0..rows {
+            columns.iter_mut().for_each(|column| column.push(stream.unit() - 0.5));
+            let odds = 1.2 * columns[0].last().unwrap() - 1.9;
+            label.push(Some(stream.unit() < 1.0 / (1.0 + (-odds).exp())));
+        }
+        let numbers = columns.into_iter().enumerate();
+        let mut all: Vec<Column> =
+            numbers.map(|(at, x)| Column::new(format!("x{at}"), Values::Number(x))).collect();
+        all.push(Column::new("y", Values::Boolean(label)));
+        Table::new(all).unwrap()
+    };
+    let mut spec = Spec::new("y", &["positive_rate() >= 0.1"]);
+    let Selection::Shrink(shrink) = spec.selection else { unreachable!() };
+    let margin = Margin::Confidence(0.95);
+    spec.selection = Selection::Shrink(ShrinkSpec { margin, ..shrink });
+    let (new, mut broken, mut made) = (weak(20_000, 1), 0, 0);
+    for seed in 0..12 {
+        spec.seed = seed;
+        let trained = train(&spec, &weak(1000, 100 + seed));
+        if trained.standing() == Standing::Promised {
+            made += 1;
+            broken += usize::from(worst(&trained.classifier, &new) > 0.0);
+        }
+    }
+    assert!(made >= 8, "{made} promises");
+    assert!(broken <= 2, "{broken} of {made}");
+}
+
+/// People who fall into the same leaves have the same chance, and draw each for themselves.
+#[test]
+fn equal_chances_are_drawn_apart() {
+    let (rows, new) = (people(1500, 20), people(4000, 21));
+    let mut spec = spec(&["positive_rate() <= 0.3", "positive_rate() >= 0.25"]);
+    spec.model = ModelSpec::Trees(TreesSpec { trees: 1, leaves: Some(2), ..TreesSpec::default() });
+    let classifier = train(&spec, &rows).classifier;
+    let decided = classifier.decide(&new).unwrap();
+    let expected: f64 = decided.iter().map(|one| one.probability).sum();
+    let drawn = decided.iter().filter(|one| one.positive).count() as f64;
+    let spread: f64 = decided.iter().map(|one| one.probability * (1.0 - one.probability)).sum();
+    assert!(spread > 100.0, "many are decided by a draw: {spread}");
+    assert!((drawn - expected).abs() < 4.0 * spread.sqrt(), "{drawn} {expected}");
+    // Fresh rows are not taken for the training rows, and those are.
+    let seen = |table: &Table| {
+        let mut seen = classifier.recognition();
+        seen.add(&classifier.encode(table).unwrap());
+        seen.finish()
+    };
+    assert!(seen(&rows).is_some() && seen(&new).is_none());
 }
 
 /// What counts is told: the column that decides comes first, one of noise counts for nothing.

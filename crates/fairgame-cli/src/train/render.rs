@@ -69,9 +69,10 @@ fn promise(margin: Margin) -> String {
 fn played(games: &[GameSummary], plug_in: bool) -> String {
     let turns = games.iter().map(|game| game.turns);
     let (least, most) = (turns.clone().min().unwrap_or(0), turns.max().unwrap_or(0));
+    let what = if plug_in { "trees or turns" } else { "turns" };
     let turns = match least == most {
-        true => format!("{most} turns"),
-        false => format!("{least} to {most} turns"),
+        true => format!("{most} {what}"),
+        false => format!("{least} to {most} {what}"),
     };
     let text = match games.len() {
         1 => turns,
@@ -208,31 +209,31 @@ impl Rendered<'_> {
             0 | 1 => output::count(columns, "model"),
             folds => format!("{columns} × {folds} models, one of each fold"),
         };
-        let mean = trained.classifier.blend() == Blend::Mean;
-        let what = match (mean, columns) {
-            (true, 1) if folds > 1 => {
-                format!("one rule over the mean probability of {folds} folds")
+        let plug_in = trained.classifier.views().iter().any(|view| view.probabilities.is_some());
+        let rules = output::count(columns, "rule");
+        let what = match (plug_in, trained.classifier.blend()) {
+            (true, _) if folds <= 1 && columns == 1 => "one rule over probabilities".to_owned(),
+            (true, _) if folds <= 1 => format!("a mixture of {rules} over probabilities"),
+            (true, Blend::Mean) => format!("{rules} over the mean probability of {folds} folds"),
+            (true, Blend::Draw) => {
+                format!("a mixture of {rules} over the probabilities of {folds} folds")
             }
-            (true, 1) => "one rule over probabilities".to_owned(),
-            (true, _) if folds > 1 => {
-                format!("a mixture of {columns} rules over the mean probability of {folds} folds")
-            }
-            (true, _) => format!("a mixture of {columns} rules over probabilities"),
             (false, _) => format!("a mixture of {models}"),
         };
         let mut text = format!(
             "{} in {:.1} s; the classifier is {what}.\n",
-            played(&trained.games, mean),
+            played(&trained.games, plug_in),
             self.seconds,
         );
         if let Some(price) = trained.mixture.rule_price {
             text += &format!(
-                "It decides without a draw. On these rows that raises the objective by {price:.4}, beside the best mixture.\n"
+                "It decides without a draw. A randomised mixture of such rules, with the same margins, would lower the objective by \
+                 {price:.4} on these rows.\n"
             );
         }
         let plain: f64 =
             trained.games.iter().filter(|game| game.plain).map(|game| game.weight).sum();
-        if plain > 0.0005 && !mean {
+        if plain > 0.0005 && !plug_in {
             text +=
                 &format!("{plain:.2} of its weight is from models trained without constraints.\n");
         }
@@ -300,12 +301,15 @@ impl Rendered<'_> {
             Selection::Shrink(ShrinkSpec { margin, .. }) => margin,
             _ => Margin::None,
         };
+        let mean = trained.classifier.blend() == Blend::Mean && trained.out_of_fold.is_some();
         let mut text = match (count(Standing::Promised), count(Standing::Violated)) {
             (promised, 0) if promised == all => promise(margin),
             (0, 0) => {
                 let how = match margin.confidence() {
                     // Why not is a warning.
                     Some(_) => "",
+                    // Nothing is promised of the mean of several folds, nor where rows that judge have taught.
+                    None if mean || trained.part("val").is_none() => "",
                     None => {
                         " To ask for a promise on new rows, give --margin a confidence, such as 95%."
                     }
@@ -322,6 +326,9 @@ impl Rendered<'_> {
             }
         };
         text += &format!("The constraints were enforced {on}.\n");
+        if mean {
+            text += "The mean of the folds decides new rows; it was not judged itself.\n";
+        }
         if enforced.rows > 0
             && let (Some(price), false) = (trained.mixture.price, margin == Margin::None)
             && price >= 5e-5

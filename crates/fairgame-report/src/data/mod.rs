@@ -8,12 +8,14 @@ use serde_json::Value;
 
 use crate::number;
 
+mod importance;
 mod losses;
 mod promise;
 mod training;
 
 pub use fairgame::evaluate::Verdict;
 pub use fairgame::train::Standing;
+pub use importance::Importance;
 pub use losses::{Constraint, Estimate, Interval, Measured, Objective, Rate};
 pub use promise::{Enforcement, Promise};
 pub use training::{Iterate, Iterates, Line, Member, Multipliers, Point};
@@ -80,6 +82,8 @@ pub struct Model {
     pub constraints: Vec<Constraint>,
     /// What the training says of them; a model file of an earlier version says nothing.
     pub promise: Option<Promise>,
+    /// How much each column counts, the one that counts most first.
+    pub importance: Vec<Importance>,
     /// The groups that the constraints speak of.
     pub groups: Groups,
     /// The models that training kept, and those that were chosen.

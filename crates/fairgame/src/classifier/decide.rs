@@ -1,9 +1,7 @@
 //! Decisions of a stochastic classifier, each drawn by a hash.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Classifier, Member};
-use crate::encode::{Codes, Features};
+use super::{Blend, Classifier, Member};
+use crate::encode::Features;
 use crate::model::{Rows, Scorer, Tape};
 use crate::random::mix;
 use crate::table::{Values, canonical};
@@ -18,17 +16,6 @@ pub struct Prediction {
     pub probability: f64,
     /// The mean score above the threshold, Σ_k p_k·(f_k(x) − t_k).
     pub score: f64,
-}
-
-/// What becomes of the models of a column, one for each fold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Blend {
-    /// One of them is drawn.
-    #[default]
-    Draw,
-    /// Their mean score decides.
-    Mean,
 }
 
 /// What the draw of a row depends on, beside the classifier's key.
@@ -160,7 +147,7 @@ impl Classifier {
             }
             for (at, row) in rows.iter_mut().enumerate() {
                 let by = match draw {
-                    Draw::Features => hash_features(&features[0], first + at),
+                    Draw::Features => features[0].hash(first + at),
                     Draw::Keys(keys) => keys[first + at],
                 };
                 if votes[at] == self.members.len() {
@@ -182,21 +169,4 @@ pub(crate) fn above(score: f32, threshold: f32) -> f32 {
 /// A number in [0, 1) from 64 bits.
 fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-/// A hash of all that a model sees of a row.
-fn hash_features(features: &Features, row: usize) -> u64 {
-    let (slots, start) = (features.slots(), row * features.slots());
-    let add = |hash: u64, word: u64| mix(hash ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let codes = match features.codes() {
-        Codes::Narrow(codes) => {
-            codes[start..start + slots].iter().fold(1, |hash, &code| add(hash, u64::from(code)))
-        }
-        Codes::Wide(codes) => {
-            codes[start..start + slots].iter().fold(1, |hash, &code| add(hash, u64::from(code)))
-        }
-    };
-    // 0 and −0 are the same number.
-    let bits = |value: f32| u64::from((value + 0.0).to_bits());
-    features.row_values(row).iter().fold(codes, |hash, &value| add(hash, bits(value)))
 }

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use candidates::{Candidate, Candidates};
-pub use decide::{Blend, Draw, Prediction, draw_of_text, draws};
+pub use decide::{Draw, Prediction, draw_of_text, draws};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
 pub(crate) use program::{
     Columns, Incremental, Start, explain_columns, price_columns, shrink_columns, shrink_yielding,
@@ -30,7 +30,7 @@ pub(crate) use program::{
 };
 pub(crate) use seen::sketch;
 pub use seen::{Recognition, Seen};
-pub use select::{Margin, Selected, Selection, ShrinkSpec};
+pub use select::{Blend, Margin, Selected, Selection, ShrinkSpec};
 pub use shrink::{Epsilon, Explained, Shrunk, explain, shrink};
 pub(crate) use view::LogOdds;
 pub use view::{Probabilities, Probability, View};
@@ -201,7 +201,11 @@ impl Classifier {
     /// # Errors
     /// If the table lacks a column of the features.
     pub fn encode(&self, table: &Table) -> Result<Vec<Features>> {
-        self.views.iter().map(|view| view.encode(table)).collect()
+        let encoded = self.views.iter().map(|view| view.encode(table));
+        let mut all = encoded.collect::<Result<Vec<Features>>>()?;
+        // Draws are by the rows of the first view.
+        all.iter_mut().skip(1).for_each(Features::forget_hashes);
+        Ok(all)
     }
 
     /// The columns that are needed to decide a row, and their kinds.

@@ -355,12 +355,19 @@ pub(crate) fn single_yielding(columns: &Columns, margins: &[f64], allowed: f64) 
     // Of those that meet the constraints without margins, if any does, the one with the largest share of all margins.
     let without = single_column(columns, &[], allowed)?;
     let bound = without.least.max(allowed);
+    let hair = SOLVER * columns.unit(&bounds(columns, &[]));
+    let worst =
+        |column: usize| columns.of(column).iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let share = |column: usize| {
         let losses = columns.of(column).iter().zip(margins).filter(|(_, margin)| **margin > 0.0);
         losses.map(|(loss, margin)| (bound - loss) / margin).fold(1.0, f64::min)
     };
-    let shares = (0..columns.len()).map(|column| (column, share(column)));
-    let (best, _) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+    let meets = (0..columns.len()).filter(|&column| worst(column) <= bound + hair);
+    let better = |a: &usize, b: &usize| {
+        let cheaper = columns.objective[*b].total_cmp(&columns.objective[*a]);
+        share(*a).total_cmp(&share(*b)).then(cheaper)
+    };
+    let best = meets.max_by(better).unwrap_or(without.weights[0].0);
     let had = columns.of(best).iter().zip(margins);
     let had: Vec<f64> = had.map(|(loss, margin)| margin.min(bound - loss).max(0.0)).collect();
     let epsilon = columns.of(best).iter().copied().fold(0.0, f64::max);
@@ -844,6 +851,13 @@ mod tests {
         let some = single_yielding(&columns, &[0.5, 0.1], 0.0).unwrap();
         assert_eq!(some.weights, [(3, 1.0)]);
         assert!((some.margins[0] - 0.4).abs() < 1e-12 && some.margins[1] == 0.1);
+        // A constraint without a margin counts as much: what violates it is not chosen.
+        let mut columns = Columns::new(2);
+        columns.push(0.1, &[0.2, -0.3]);
+        columns.push(0.3, &[0.0, -0.1]);
+        columns.push(0.2, &[0.5, -0.9]);
+        let some = single_yielding(&columns, &[0.0, 0.5], 0.0).unwrap();
+        assert_eq!(some.weights, [(1, 1.0)]);
     }
 
     #[test]

@@ -57,6 +57,9 @@ pub(crate) fn sketch(features: &Features) -> Vec<u64> {
 
 fn hashes(features: &Features) -> Vec<u64> {
     let row = |row: usize| {
+        if features.is_made_of_others() {
+            return features.hash(row);
+        }
         let codes = features.row_codes(row).map(|code| code as u64);
         let values = features.row_values(row).iter().map(|value| u64::from(value.to_bits()));
         codes.chain(values).fold(0, |hash, part| mix(hash ^ mix(part.wrapping_add(1))))

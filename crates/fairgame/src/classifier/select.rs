@@ -55,7 +55,10 @@ declare! {
             Recipe::Paper => 0,
         })
         .check(|parts| parts_are_several(*parts)),
-        /// Select one rule that decides without a draw, in place of a mixture; only of the plug-in game.
+        /// How the folds of the plug-in game decide a new row together: draw one of them, or take their mean.
+        pub blend: Blend = with(Blend::Draw).flag("blend").only("algorithm", &["plug_in"]),
+        /// Select one rule that decides without a draw, in place of a mixture; only of the plug-in game. The mean of the
+        /// folds then decides, whatever `blend` says.
         pub deterministic: bool = with(false).flag("deterministic").only("algorithm", &["plug_in"]),
         /// How far constraints may be violated.
         pub epsilon: Epsilon = with(Epsilon::Least).check(|epsilon| epsilon.check()),
@@ -68,6 +71,18 @@ declare! {
         .check(|margin| margin.check())
         .flag("margin")
         .only("algorithm", &["plug_in", "practical", "lagrangian", "baseline", "discrete", "continuous"]),
+    }
+}
+
+declare! {
+    /// What becomes of the models of a column, one for each fold.
+    #[derive(Copy, Eq)]
+    pub enum Blend (default Blend::Draw) {
+        /// One of them is drawn: the classifier is just what was judged.
+        Draw = "draw",
+        /// Their mean score decides: a little less error and fewer draws. But the mean was not judged, so nothing is
+        /// promised.
+        Mean = "mean",
     }
 }
 

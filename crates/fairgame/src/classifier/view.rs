@@ -230,7 +230,7 @@ impl Probabilities {
                 }
             }
         });
-        Ok(rule.features(classes, values))
+        Ok(rule.features(classes, values).made_of(features))
     }
 }
 

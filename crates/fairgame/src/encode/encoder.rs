@@ -322,7 +322,7 @@ impl Encoder {
             fill(&readers, &mut codes, slots, &mut values, numbers, rows);
             Codes::Wide(codes)
         };
-        Ok(Features { rows, slots, weights, numbers, ladders, codes, values })
+        Ok(Features { rows, slots, weights, numbers, ladders, codes, values, hashes: None })
     }
 }
 

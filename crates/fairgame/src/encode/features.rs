@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::random::mix;
+
 /// The features of a dataset: for each row, [`Features::slots`] codes and [`Features::numbers`]
 /// numbers, both row by row.
 ///
@@ -17,6 +19,8 @@ pub struct Features {
     pub(super) ladders: Vec<Range<usize>>,
     pub(super) codes: Codes,
     pub(super) values: Vec<f32>,
+    /// A hash of each row, where these features were made of others: the hash is of those.
+    pub(super) hashes: Option<Vec<u64>>,
 }
 
 /// Codes, in two bytes each where they fit.
@@ -44,8 +48,46 @@ impl Features {
             Ok(_) => Codes::Narrow(of_row.iter().map(|&class| class as u16).collect()),
             Err(_) => Codes::Wide(of_row.to_vec()),
         };
-        let rows = of_row.len();
-        Features { rows, slots: 1, weights: classes, numbers, ladders: Vec::new(), codes, values }
+        let (rows, hashes) = (of_row.len(), None);
+        let (slots, weights, ladders) = (1, classes, Vec::new());
+        Features { rows, slots, weights, numbers, ladders, codes, values, hashes }
+    }
+
+    /// A hash of all that a model sees of a row, or of what these features were made of.
+    pub(crate) fn hash(&self, row: usize) -> u64 {
+        if let Some(hashes) = &self.hashes {
+            return hashes[row];
+        }
+        let (slots, start) = (self.slots, row * self.slots);
+        let add = |hash: u64, word: u64| mix(hash ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let codes = match &self.codes {
+            Codes::Narrow(codes) => {
+                codes[start..start + slots].iter().fold(1, |hash, &code| add(hash, u64::from(code)))
+            }
+            Codes::Wide(codes) => {
+                codes[start..start + slots].iter().fold(1, |hash, &code| add(hash, u64::from(code)))
+            }
+        };
+        // 0 and −0 are the same number.
+        let bits = |value: f32| u64::from((value + 0.0).to_bits());
+        self.row_values(row).iter().fold(codes, |hash, &value| add(hash, bits(value)))
+    }
+
+    /// The same features, with the hashes of those that they were made of.
+    #[must_use]
+    pub(crate) fn made_of(mut self, others: &Features) -> Self {
+        self.hashes = Some((0..others.rows()).map(|row| others.hash(row)).collect());
+        self
+    }
+
+    /// Whether hashes are of other features.
+    pub(crate) fn is_made_of_others(&self) -> bool {
+        self.hashes.is_some()
+    }
+
+    /// Drops these hashes.
+    pub(crate) fn forget_hashes(&mut self) {
+        self.hashes = None;
     }
 
     /// How many rows there are.
@@ -149,7 +191,8 @@ impl Features {
             Codes::Wide(codes) => Codes::Wide(gather(codes, self.slots, rows)),
         };
         let values = gather(&self.values, self.numbers, rows);
-        Features { rows: rows.len(), codes, values, ladders: self.ladders.clone(), ..*self }
+        let hashes = self.hashes.as_ref().map(|hashes| gather(hashes, 1, rows));
+        Features { rows: rows.len(), codes, values, ladders: self.ladders.clone(), hashes, ..*self }
     }
 
     /// The bytes that the codes and numbers take.

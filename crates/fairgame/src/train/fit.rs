@@ -57,6 +57,11 @@ impl Ground {
         Ok(Ground { classes, grid, rule })
     }
 
+    /// Whether some probability is that of the label itself.
+    pub(super) fn models(&self, labelled: &[bool]) -> bool {
+        (0..self.grid.sets()).any(|set| self.grid.in_set(set) == labelled)
+    }
+
     /// The class of each row.
     fn classes_of(&self, rows: &Rows) -> Vec<u32> {
         rows.compiled.cells().iter().map(|&cell| self.grid.class_of(cell)).collect()
@@ -164,7 +169,12 @@ impl Training<'_> {
         let see = |rows: &Rows| match &view.probabilities {
             Some(probabilities) => {
                 let (features, classes) = (&rows.features[fold.view], ground.classes_of(rows));
-                probabilities.features(features, &classes, &ground.rule, &threads)
+                let mut seen =
+                    probabilities.features(features, &classes, &ground.rule, &threads)?;
+                if game > 0 {
+                    seen.forget_hashes();
+                }
+                Ok(seen)
             }
             None => Err(Error::new(ErrorKind::Format, "the fold has no probabilities")),
         };
@@ -223,7 +233,7 @@ impl Training<'_> {
             _ => TreesSpec::default(),
         };
         let labelled = self.labelled();
-        let weights = self.train.weights.as_deref().map(of_mean_one);
+        let weights = self.train.weights.as_deref().map(|all| of_mean_one(all, teach));
         let weights = weights.as_deref();
         let mut binned = None;
         let mut models = Vec::with_capacity(ground.grid.sets());
@@ -247,6 +257,9 @@ impl Training<'_> {
                             binned.insert((bins, codes))
                         }
                     };
+                    // What is said of the label's probability says nothing of a group's.
+                    let free = (inside != labelled).then(|| bins.without_order());
+                    let bins = free.as_ref().unwrap_or(bins);
                     let lesson =
                         Lesson { binned: codes, bins, teach, aside, target: &target, weights };
                     let seed = mix(self.plan.spec.seed ^ mix((game * 64 + set) as u64));
@@ -359,10 +372,10 @@ fn load(mut archive: Archive, identity: &str) -> Result<(View, u64)> {
     Ok((view, header.turn))
 }
 
-/// The same weights with a mean of 1: the L2 penalty of trees is measured in rows.
-fn of_mean_one(weights: &[f32]) -> Vec<f32> {
-    let total: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
-    let unit = weights.len() as f64 / total;
+/// The same weights with a mean of 1 over the rows that teach: the L2 penalty of trees is measured in rows.
+fn of_mean_one(weights: &[f32], teach: &[u32]) -> Vec<f32> {
+    let total: f64 = teach.iter().map(|&row| f64::from(weights[row as usize])).sum();
+    let unit = teach.len() as f64 / total;
     let scaled = |&weight: &f32| (f64::from(weight) * unit) as f32;
     if unit.is_finite() { weights.iter().map(scaled).collect() } else { weights.to_vec() }
 }

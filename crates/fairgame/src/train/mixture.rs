@@ -356,11 +356,13 @@ impl Program<'_> {
         }
         let price = all.objective(&shrunk.weights) - all.objective(&without.weights);
         let rule_price = match self.spec.deterministic {
-            true => {
+            // Where constraints cannot be met, rule and mixture violate them by different amounts.
+            true if shrunk.feasible => {
                 let mixture = shrink_columns(&all.columns, &shrunk.margins, self.allowed, start)?;
-                Some(all.objective(&shrunk.weights) - all.columns.objective(&mixture.weights))
+                let mixture = all.columns.objective(&mixture.weights);
+                Some((all.objective(&shrunk.weights) - mixture).max(0.0))
             }
-            false => None,
+            _ => None,
         };
         // Half as much again: at the edge of what is feasible, it takes luck to be within it.
         let more: Vec<f64> = asked.iter().map(|margin| 1.5 * margin).collect();

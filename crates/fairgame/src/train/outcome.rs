@@ -11,8 +11,8 @@ use super::{
 };
 use crate::algorithm::Algorithm;
 use crate::classifier::{
-    Blend, Classifier, Dataset, Draw, Explained, Iterates, Member, Selection, Shrunk, View, draws,
-    sketch,
+    Blend, Classifier, Dataset, Draw, Explained, Iterates, Member, Selection, ShrinkSpec, Shrunk,
+    View, draws, sketch,
 };
 use crate::encode::Features;
 use crate::evaluate::{Decisions, Evaluation, evaluate_cells};
@@ -197,6 +197,15 @@ impl Training<'_> {
         sum
     }
 
+    /// What becomes of the models of a column.
+    pub(super) fn blend(&self) -> Blend {
+        match self.plan.spec.selection {
+            Selection::Shrink(ShrinkSpec { deterministic: true, .. }) => Blend::Mean,
+            Selection::Shrink(spec) if self.ground.is_some() => spec.blend,
+            _ => Blend::Draw,
+        }
+    }
+
     fn mixture(&self, chosen: &Chosen) -> Mixture {
         let (measured, weights) = (&chosen.measured, &chosen.weights);
         let val = measured.mixed(weights, None);
@@ -248,7 +257,7 @@ impl Training<'_> {
                 });
             }
         }
-        let blend = if fitted.is_some() { Blend::Mean } else { Blend::Draw };
+        let blend = self.blend();
         let mut provenance = self.provenance.clone();
         if let Some(first) = played.first().and_then(|game| game.fitted.as_ref()) {
             // Rows are known again by what the first view has of them, which here are probabilities.
@@ -282,6 +291,8 @@ impl Training<'_> {
         if let Datasets::Cross { .. } = self.plan.spec.datasets {
             let mut part =
                 self.judged("val", classifier, (&self.train, &train), Some(&chosen.chances))?;
+            // Each row is judged by one fold; new rows may be decided by a draw among all.
+            part.evaluation.drawn = parts[0].evaluation.drawn;
             part.source += ", each row by models that were not trained on it";
             parts.push(part);
         } else if let Some(rows) = &self.val {

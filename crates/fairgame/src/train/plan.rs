@@ -138,6 +138,26 @@ impl Spec {
         if !judges && self.aside > 0.0 && self.aside != recipe.aside {
             notices.push(unused("aside", "no rows judge that have not taught"));
         }
+        if plug_in {
+            let because = "the plug-in game finds rules over probabilities";
+            let mut unless = |name: &str, same: bool| {
+                notices.extend((!same).then(|| unused(name, because)));
+            };
+            unless("keep", self.keep == recipe.keep || by_steps);
+            unless("plain", self.plain == recipe.plain || self.plain == by_steps);
+            let surrogate = [recipe.surrogate, Some(Surrogate::Hinge)].contains(&self.surrogate);
+            unless("surrogate", surrogate);
+            unless("early_stop", self.early_stop == recipe.early_stop || by_steps);
+            unless("region", self.region == recipe.region || by_steps);
+            if let (Selection::Shrink(asked), Selection::Shrink(own)) =
+                (self.selection, recipe.selection)
+            {
+                let thresholds = [own.thresholds, 0].contains(&asked.thresholds);
+                unless("selection.shrink.thresholds", thresholds);
+                unless("selection.shrink.on", asked.on == own.on);
+                unless("selection.shrink.objective", asked.objective == own.objective);
+            }
+        }
         if let (Algorithm::PlugIn(set), false) = (self.algorithm, by_steps) {
             let default = PlugIn::default();
             let because = "trees are grown, not trained by steps";

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Training;
 use super::mixture::{Chosen, Optimism, SAME};
-use crate::classifier::{Margin, Selection};
+use crate::classifier::{Blend, Margin, Selection};
 use crate::evaluate::{Estimate, Evaluation, Interval, ROUNDING};
 
 /// How a constraint stands after training.
@@ -78,15 +78,19 @@ pub(super) enum NoPromise {
     RowsThatTeach,
     /// The optimism of the selection was not measured.
     NotMeasured,
+    /// The mean of several folds decides, which was not judged.
+    Mean,
 }
 
 impl Training<'_> {
     /// Why no promise can be made, whatever the margin.
     pub(super) fn no_promise(&self) -> Option<NoPromise> {
         match self.plan.spec.selection {
-            Selection::Shrink(spec) if spec.parts > 0 => {
-                (!self.judges_apart()).then_some(NoPromise::RowsThatTeach)
-            }
+            Selection::Shrink(spec) if spec.parts > 0 => match () {
+                () if !self.judges_apart() => Some(NoPromise::RowsThatTeach),
+                () if self.blend() == Blend::Mean && self.folds.len() > 1 => Some(NoPromise::Mean),
+                () => None,
+            },
             _ => Some(NoPromise::NotMeasured),
         }
     }

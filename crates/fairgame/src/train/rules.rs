@@ -153,7 +153,7 @@ impl Search<'_> {
             }
         }
         if let (Selection::Shrink(ShrinkSpec { deterministic: true, .. }), Some(margins)) =
-            (self.training.plan.spec.selection, targets.last())
+            (self.training.plan.spec.selection, targets.first())
         {
             let lambda = price_columns(&columns, margins, allowed, &mut start)?;
             let lambda =
@@ -170,7 +170,7 @@ impl Search<'_> {
         const STEPS: [f64; 6] = [0.5, 0.25, 0.1, 0.05, 0.02, 0.01];
         /// So many of the largest multipliers are moved.
         const MOVED: usize = 8;
-        // A violation costs more than any objective can be worth.
+        // A violation of .01 weighs as much as .2 of the objective.
         let merit = |values: &LossValues| {
             let losses = values.constraints.iter().zip(margins);
             let worst = losses.map(|(loss, margin)| loss + margin).fold(0.0, f64::max);

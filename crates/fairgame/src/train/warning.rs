@@ -92,8 +92,8 @@ impl fmt::Display for Warning {
         match self {
             Warning::Violated { constraint, by } => write!(
                 f,
-                "`{constraint}` is violated by {by:.4} where it was enforced, optimism included: try more turns, \
-                 a larger step of the constraint player, another model, or a looser bound"
+                "`{constraint}` is violated by {by:.4} where it was enforced, optimism included: try another model, a looser \
+                 bound, or, in games of turns, more turns or a larger step of the constraint player"
             ),
             Warning::NotPromised { constraints, because } => {
                 let named: Vec<String> =
@@ -298,6 +298,11 @@ impl Training<'_> {
         let because = match (self.no_promise(), optimism) {
             (Some(NoPromise::RowsThatTeach), _) => {
                 "the rows that judge have also taught: set rows aside (`aside`), and use cross-fitting or validation rows"
+                    .to_owned()
+            }
+            (Some(NoPromise::Mean), _) => {
+                "the mean of the folds decides, and each fold was judged by itself: leave out `deterministic` and `blend`, or \
+                 give validation rows, so that there are no folds"
                     .to_owned()
             }
             (Some(NoPromise::NotMeasured), _) | (None, None) => {

@@ -187,6 +187,18 @@ impl Bins {
         Bins::try_from(Description { weights, slots, numbers, columns })
     }
 
+    /// The same bins where no score must be monotone.
+    pub(crate) fn without_order(&self) -> Self {
+        let mut free = self.clone();
+        for column in &mut free.description.columns {
+            if let Column::Number { monotone, .. } | Column::Ordered { monotone, .. } = column {
+                *monotone = None;
+            }
+        }
+        free.shapes = free.description.columns.iter().map(Column::shape).collect();
+        free
+    }
+
     /// How many columns there are.
     pub fn columns(&self) -> usize {
         self.shapes.len()

@@ -89,6 +89,9 @@ pub fn boost(
             scale.pairs(&scores[run.clone()], &target[run], weights, pairs);
         });
         let rest = sampler.rows(round, &teach, &mut grower.rows);
+        if grower.rows.is_empty() {
+            continue;
+        }
         let active = sampler.columns(round, columns);
         let (shapes, active) = (lesson.bins.shapes.as_slice(), active.as_slice());
         let data = Data { codes: &codes, pairs: &pairs, scale, shapes, active, threads };

@@ -14,7 +14,8 @@
 //! | `boost` | all trees, sampling, early stopping |
 //! | `forest`, `flat`, `arrays` | the result, its scores and its file |
 //!
-//! The same rows, settings and seed give the same bits, for any number of threads and any order of the rows.
+//! The same rows, settings and seed give the same bits, for any number of threads and in whatever order rows are named.
+//! Without sampling of rows, the order in which they lie does not matter either.
 
 mod arrays;
 mod bins;

@@ -32,7 +32,7 @@ declare! {
         pub patience: usize = with(25).between(1.0, 100_000.0),
         /// Most bins that a number is sorted into.
         pub bins: usize = with(LEVELS).between(2.0, LEVELS as f64),
-        /// Columns in which the score must not fall, or must not rise.
+        /// Columns in which the probability of the label must not fall, or must not rise.
         pub monotone: BTreeMap<String, Monotone> = with(BTreeMap::new()),
     }
 }
