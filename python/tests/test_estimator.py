@@ -473,7 +473,7 @@ def test_the_command_line_makes_the_same_model(people, tmp_path):
     trained = fairgame.train(policy, pd.read_csv(tmp_path / "people.csv"))
     trained.save(tmp_path / "python.safetensors")
     train = [line, "train", "people.csv", "--label", "hired", "--constraint", str(RULE), "--turns", "3000"]
-    train += ["--seed", "5", "--ignore", "group", "-o", "command.safetensors", "--quiet"]
+    train += ["--algorithm", "practical", "--seed", "5", "--ignore", "group", "-o", "command.safetensors", "--quiet"]
     assert subprocess.run(train, cwd=tmp_path, stdout=subprocess.DEVNULL).returncode in (0, 1)
     loaded = fairgame.load(tmp_path / "command.safetensors")
     assert np.array_equal(loaded.decision_function(data), trained.decision_function(data))
