@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bind::Bound;
 use super::lookup::Lookup;
+use super::lower::LABEL;
 use super::marks::Marks;
 use super::set::Set;
 use super::trie::{NONE, Trie};
@@ -206,6 +207,13 @@ impl Partition {
         let cell =
             |class: u32| Some(together[(cells + class) as usize]).filter(|cell| *cell < cells);
         Ok(rows.into_iter().map(cell).collect())
+    }
+
+    /// Which cells are labelled positive.
+    pub(crate) fn labelled(&self) -> Vec<bool> {
+        let mut labelled = vec![false; self.cells()];
+        self.met[LABEL].iter().for_each(|cell| labelled[cell as usize] = true);
+        labelled
     }
 
     pub(super) fn predicates(&self) -> &Arc<[Predicate]> {

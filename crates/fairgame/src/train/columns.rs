@@ -15,7 +15,7 @@ use super::rules::RuleSums;
 use super::{Played, Training};
 use crate::classifier::{Candidate, Candidates, Columns, Iterate, Iterates, Measured, Shrunk};
 use crate::game::Moment;
-use crate::rate::{LABEL, LossValues, Losses, Multipliers, Side, Sums, Tally};
+use crate::rate::{LossValues, Losses, Multipliers, Side, Sums, Tally};
 use crate::sample::{Hypothesis, Levels, Parts, Work};
 use crate::{Error, ErrorKind, Result};
 
@@ -107,8 +107,7 @@ impl Training<'_> {
         let size = cut.count * losses.events();
         let mut positive = vec![0.0; tied.len() * levels * size];
         let mut tallies = vec![Tally::new(losses.cells()); tied.len()];
-        let repeats = self.folds.iter().map(|fold| fold.repeat + 1).max().unwrap_or(1);
-        let share = 1.0 / repeats as f64;
+        let share = 1.0 / self.repeats() as f64;
         for (game, played) in played.iter().enumerate() {
             let (fold, variant) = (game % self.folds.len(), game / self.folds.len());
             let mut kept: Vec<usize> = tied
@@ -125,7 +124,7 @@ impl Training<'_> {
                 if thresholds > 0 {
                     let levels = quantile_levels(thresholds);
                     let levels = [levels[0].as_slice(), levels[1].as_slice()];
-                    let labelled = self.labelled();
+                    let labelled = self.partition.labelled();
                     at.extend(
                         self.aside(game, false).quantiles(model, &labelled, levels, &mut work)?,
                     );
@@ -216,11 +215,9 @@ impl Training<'_> {
             }
     }
 
-    /// Which cells are labelled positive.
-    pub(super) fn labelled(&self) -> Vec<bool> {
-        let mut labelled = vec![false; self.partition.cells()];
-        self.partition.met()[LABEL].iter().for_each(|cell| labelled[cell as usize] = true);
-        labelled
+    /// How often the rows were cut into folds.
+    pub(super) fn repeats(&self) -> usize {
+        self.folds.iter().map(|fold| fold.repeat + 1).max().unwrap_or(1)
     }
 
     /// The weight and the number of the judging rows in each cell, without those of a part.

@@ -81,26 +81,12 @@ pub struct Fitted {
 impl Training<'_> {
     /// Fits the probabilities of all folds, as many at once as there are threads.
     pub(super) fn fit(&self, ground: &Ground, watch: &mut dyn Watch) -> Result<Vec<Played>> {
-        let games = self.folds.len();
         let saved = self.checkpoints()?;
-        let stop = AtomicBool::new(false);
         let turns = self.fit_turns(ground);
         let apart = watch.apart(turns).clamp(1, 10);
-        let mut at = vec![0; games];
-        let run = |game: usize, tell: &dyn Fn(Turn)| {
-            let played =
-                self.fit_or_load(ground, game, saved.as_ref(), (turns, apart), &stop, tell);
-            stop.fetch_or(played.is_err(), Ordering::Relaxed);
-            played
-        };
-        let hear = |mut turn: Turn| {
-            at[turn.game] = turn.done;
-            (turn.done, turn.total) = (at.iter().sum(), turns * games as u64);
-            if watch.turn(&turn).is_break() {
-                stop.store(true, Ordering::Relaxed);
-            }
-        };
-        self.plan.threads.deal(games, run, hear).into_iter().collect()
+        self.play_all(turns, watch, |game, stop, tell| {
+            self.fit_or_load(ground, game, saved.as_ref(), (turns, apart), stop, tell)
+        })
     }
 
     /// Most turns of a fold: a tree is one, and so is a step of another model.
@@ -179,16 +165,21 @@ impl Training<'_> {
             None => Err(Error::new(ErrorKind::Format, "the fold has no probabilities")),
         };
         let (train, val) = (see(&self.train)?, self.val.as_ref().map(see).transpose()?);
-        Ok(Played {
+        Ok(self.fold_played(Some(Arc::new(Fitted { view, train, val })), (turn, turns)))
+    }
+
+    /// What a fold came to: without probabilities, it was interrupted.
+    fn fold_played(&self, fitted: Option<Arc<Fitted>>, (turn, turns): (u64, u64)) -> Played {
+        Played {
             kept: Kept::default(),
             mean_lambda: self.silent(),
             suboptimality: None,
             turn,
             turns,
             ending: Ending::Stopped,
-            interrupted: false,
-            fitted: Some(Arc::new(Fitted { view, train, val })),
-        })
+            interrupted: fitted.is_none(),
+            fitted,
+        }
     }
 
     /// The threads of one fold: folds run beside each other.
@@ -232,7 +223,7 @@ impl Training<'_> {
             ModelSpec::Trees(spec) => spec.clone(),
             _ => TreesSpec::default(),
         };
-        let labelled = self.labelled();
+        let labelled = self.partition.labelled();
         let weights = self.train.weights.as_deref().map(|all| of_mean_one(all, teach));
         let weights = weights.as_deref();
         let mut binned = None;
@@ -287,16 +278,7 @@ impl Training<'_> {
             probabilities: Some(Probabilities::new(ground.classes.clone(), bins, models)),
         };
         match interrupted {
-            true => Ok(Played {
-                kept: Kept::default(),
-                mean_lambda: self.silent(),
-                suboptimality: None,
-                turn,
-                turns,
-                ending: Ending::Stopped,
-                interrupted,
-                fitted: None,
-            }),
+            true => Ok(self.fold_played(None, (turn, turns))),
             false => self.fitted(ground, game, view, (turn, turns)),
         }
     }

@@ -213,15 +213,28 @@ impl Training<'_> {
         if let Some(ground) = &self.ground {
             return self.fit(ground, watch);
         }
-        let games = self.games();
         let saved = self.checkpoints()?;
-        let stop = AtomicBool::new(false);
         let turns = self.game(0)?.turns();
         let apart = watch.apart(turns).max(1);
-        let mut at = vec![0; games];
-        let play = |game: usize, tell: &dyn Fn(Turn)| {
+        self.play_all(turns, watch, |game, stop, tell| {
             let saved = saved.as_ref().map(|saved| saved.of(game));
-            let played = self.play_one(game, apart, saved, &stop, tell);
+            self.play_one(game, apart, saved, stop, tell)
+        })
+    }
+
+    /// Runs all games of so many turns, as many at once as there are threads. The watcher hears of their turns and may
+    /// stop them.
+    pub(super) fn play_all(
+        &self,
+        turns: u64,
+        watch: &mut dyn Watch,
+        run: impl Fn(usize, &AtomicBool, &dyn Fn(Turn)) -> Result<Played> + Sync,
+    ) -> Result<Vec<Played>> {
+        let games = self.games();
+        let stop = AtomicBool::new(false);
+        let mut at = vec![0; games];
+        let run = |game: usize, tell: &dyn Fn(Turn)| {
+            let played = run(game, &stop, tell);
             // Others need not go on for nothing.
             stop.fetch_or(played.is_err(), Ordering::Relaxed);
             played
@@ -233,7 +246,7 @@ impl Training<'_> {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        self.plan.threads.deal(games, play, hear).into_iter().collect()
+        self.plan.threads.deal(games, run, hear).into_iter().collect()
     }
 
     fn play_one(

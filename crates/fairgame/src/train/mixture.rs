@@ -199,12 +199,11 @@ impl Training<'_> {
         weights: &[(usize, f64)],
     ) -> Result<Vec<f64>> {
         let mut chances = vec![0.0; self.enforced().count()];
-        let repeats = self.folds.iter().map(|fold| fold.repeat + 1).max().unwrap_or(1);
         let (mut work, folds) = (Work::default(), self.folds.len());
         for &(column, weight) in weights {
             for fold in 0..folds {
                 let (model, threshold) = measured.hypothesis(played, column, (fold, folds));
-                let weight = weight / repeats as f64;
+                let weight = weight / self.repeats() as f64;
                 self.judging(played, fold).scores(model, &mut work, |row, score| {
                     chances[row] += if score > threshold { weight } else { 0.0 };
                 })?;

@@ -38,8 +38,7 @@ impl Training<'_> {
         cut: Parts<'_>,
     ) -> Result<RuleSums> {
         let losses = self.enforced().compiled.losses();
-        let repeats = self.folds.iter().map(|fold| fold.repeat + 1).max().unwrap_or(1);
-        let share = 1.0 / repeats as f64;
+        let share = 1.0 / self.repeats() as f64;
         let mut positive = vec![0.0; cut.count * losses.events()];
         let mut tally = Tally::new(losses.cells());
         let mut work = Work::default();
@@ -130,7 +129,7 @@ impl Search<'_> {
                 };
                 let average = match mean.take() {
                     None => lambda.clone(),
-                    Some(before) => blend(&before, &lambda, 1.0 / (round as f64 + 1.0)),
+                    Some(before) => averaged(&before, &lambda, 1.0 / (round as f64 + 1.0)),
                 };
                 let mut improved = false;
                 for lambda in [&lambda, &average] {
@@ -221,7 +220,7 @@ impl Search<'_> {
 }
 
 /// A share of one more added to a mean.
-fn blend(before: &Multipliers, now: &Multipliers, share: f64) -> Multipliers {
+fn averaged(before: &Multipliers, now: &Multipliers, share: f64) -> Multipliers {
     let mix = |before: f64, now: f64| before + share * (now - before);
     let pairs = before.constraints.iter().zip(&now.constraints);
     Multipliers {

@@ -19,7 +19,7 @@ use crate::classifier::{self, Provenance, Selection, View};
 use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
 use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
-use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Weighted, quantised};
+use crate::rate::{self, Binding, Bound, Compiled, Partition, Problem, Weighted, quantised};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -330,16 +330,14 @@ impl<'a> Training<'a> {
             }
             _ => None,
         };
-        if let (Some(ground), false) = (&ground, matches!(spec.model, ModelSpec::Trees(_))) {
-            let mut labelled = vec![false; partition.cells()];
-            partition.met()[LABEL].iter().for_each(|cell| labelled[cell as usize] = true);
-            if !ground.models(&labelled) {
-                notices.push(Notice::Unused {
-                    setting: "model".to_owned(),
-                    because: "the problem does not need the label's own probability, and those of groups are trees'"
-                        .to_owned(),
-                });
-            }
+        if let (Some(ground), false) = (&ground, matches!(spec.model, ModelSpec::Trees(_)))
+            && !ground.models(&partition.labelled())
+        {
+            notices.push(Notice::Unused {
+                setting: "model".to_owned(),
+                because: "the problem does not need the label's own probability, and those of groups are trees'"
+                    .to_owned(),
+            });
         }
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
