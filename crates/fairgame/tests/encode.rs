@@ -193,3 +193,25 @@ fn errors_name_the_column() {
     let spec = EncoderSpec { ignore: vec!["age".into(), "job".into()], ..EncoderSpec::default() };
     assert!(Encoder::fit(&spec, &train).unwrap_err().to_string().contains("no column is left"));
 }
+
+/// `distinct` keeps values apart that standardising would make one, and those that taking them as they are would.
+#[test]
+fn distinct_keeps_values_apart() {
+    // Many tiny values beside a large one; large values that are close to each other.
+    let tiny: Vec<f64> = (0..50).map(|at| 10.0_f64.powi(-at)).chain([1e9]).collect();
+    let close: Vec<f64> = (0..51).map(|at| 1.7e9 + f64::from(at)).collect();
+    let column = |name: &str, values: &[f64]| Column::new(name, Values::Number(values.to_vec()));
+    let table = Table::new(vec![column("tiny", &tiny), column("close", &close)]).unwrap();
+    let apart = |numbers: Coding| {
+        let spec = EncoderSpec { numbers, ..EncoderSpec::default() };
+        let features = Encoder::fit(&spec, &table).unwrap().0.encode(&table).unwrap();
+        [0, 1].map(|number| {
+            let values = (0..table.rows()).map(|row| features.row_values(row)[number].to_bits());
+            values.collect::<std::collections::BTreeSet<_>>().len()
+        })
+    };
+    let (standard, as_is) = (apart(Coding::Standardise), apart(Coding::AsIs));
+    assert!(standard[0] < 20 && standard[1] == 51, "{standard:?}");
+    assert!(as_is[0] > 40 && as_is[1] < 5, "{as_is:?}");
+    assert_eq!(apart(Coding::Distinct), [as_is[0], 51]);
+}

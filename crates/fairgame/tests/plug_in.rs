@@ -308,6 +308,23 @@ fn importance() {
     assert_eq!(record.importance, trained.importance);
 }
 
+/// Trees see the order of a number's values, not how far they are apart.
+#[test]
+fn order_of_numbers() {
+    let stretched = |rows: &Table| {
+        let mut columns = rows.columns().to_vec();
+        let Values::Number(skill) = &mut columns[0].values else { panic!("a number") };
+        skill.iter_mut().for_each(|x| *x = (60.0 * (*x - 1.0)).exp());
+        skill[0] = 1e6;
+        Table::new(columns).unwrap()
+    };
+    let (rows, fresh) = (people(1_500, 3), people(3_000, 4));
+    let spec = spec(&["recall() >= 0.8"]);
+    let plain = error(&train(&spec, &rows).classifier, &fresh);
+    let after = error(&train(&spec, &stretched(&rows)).classifier, &stretched(&fresh));
+    assert!((plain - after).abs() < 0.01, "{plain} {after}");
+}
+
 /// A watcher sees trees grow, and may stop the training.
 #[test]
 fn watched_and_stopped() {

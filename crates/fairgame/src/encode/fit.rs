@@ -83,6 +83,7 @@ fn describe(coding: &Coding) -> &'static str {
     match coding {
         Coding::Standardise => "standardised",
         Coding::AsIs => "taken as it is",
+        Coding::Distinct => "kept in order",
         Coding::Buckets { .. } => "put into buckets",
         Coding::Values => "taken by value",
     }
@@ -105,23 +106,33 @@ fn fit_number(sorted: &[f64], missing: bool, coding: &Coding) -> Result<Map> {
     let spread = sorted.iter().map(|x| (share(x) - middle).powi(2)).sum::<f64>() / count;
     let mean = low + range * middle;
     let scale = 1.0 / (range * spread.sqrt());
-    match coding {
-        Coding::Standardise if mean.is_finite() && scale.is_finite() && scale > 0.0 => {
-            Ok(Map::Number { shift: mean, scale, fill: 0.0, missing })
-        }
-        Coding::AsIs if mean.is_finite() => {
-            Ok(Map::Number { shift: 0.0, scale: 1.0, fill: mean, missing })
-        }
+    let standard = (mean.is_finite() && scale.is_finite() && scale > 0.0).then_some((mean, scale));
+    let as_is = mean.is_finite().then_some((0.0, 1.0));
+    let chosen = match coding {
         Coding::Buckets { cuts, steps } => {
             let cuts = fit_cuts(sorted, cuts)?;
-            Ok(Map::Buckets { cuts, steps: *steps, missing })
+            return Ok(Map::Buckets { cuts, steps: *steps, missing });
         }
-        _ => Err(Error::new(
-            ErrorKind::Value,
-            "its values are too far apart or too close to average",
-        )
-        .help("put it into buckets, or ignore it")),
-    }
+        Coding::Standardise => standard,
+        Coding::AsIs => as_is,
+        // Where both keep as many apart, the last: standardised.
+        Coding::Distinct => {
+            [as_is, standard].into_iter().flatten().max_by_key(|&map| distinct(sorted, map))
+        }
+        Coding::Values => None,
+    };
+    let Some((shift, scale)) = chosen else {
+        let message = "its values are too far apart or too close to average";
+        return Err(Error::new(ErrorKind::Value, message).help("put it into buckets, or ignore it"));
+    };
+    let fill = (mean - shift) * scale;
+    Ok(Map::Number { shift, scale, fill, missing })
+}
+
+/// How many different f32 numbers ascending values become.
+fn distinct(sorted: &[f64], (shift, scale): (f64, f64)) -> usize {
+    let coded = |x: &f64| ((x - shift) * scale) as f32;
+    1 + sorted.windows(2).filter(|pair| coded(&pair[0]) < coded(&pair[1])).count()
 }
 
 fn fit_cuts(sorted: &[f64], cuts: &Cuts) -> Result<Vec<f64>> {

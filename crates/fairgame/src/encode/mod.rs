@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | number | [`Coding::Standardise`] | (x − mean) / standard deviation; missing: the mean, and an indicator if training had missing values |
 //! | number | [`Coding::AsIs`] | x; missing: as above |
+//! | number | [`Coding::Distinct`] | one of the two above: the one with more distinct training values in f32 |
 //! | number | [`Coding::Buckets`] | the bucket between cut points, or one indicator `x > cut` for each cut point |
 //! | any | [`Coding::Values`] | one of the values seen in training; rare ones share the pooled code |
 //!
@@ -79,6 +80,9 @@ declare! {
         Standardise = "standardise",
         /// A number as it is.
         AsIs = "as_is",
+        /// A number standardised or as it is, whichever keeps more of its training values apart. For trees, which see
+        /// only the order.
+        Distinct = "distinct",
         /// Which bucket a number falls into.
         Buckets {
             /// Where one bucket ends and the next begins.

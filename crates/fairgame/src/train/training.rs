@@ -16,7 +16,7 @@ use super::{Data, Datasets, Plan, Recipe, Sheet};
 use crate::algorithm::Algorithm;
 use crate::archive::hex;
 use crate::classifier::{self, Provenance, Selection, View};
-use crate::encode::{self, Codes, Encoder, EncoderSpec, Features};
+use crate::encode::{self, Codes, Coding, Encoder, EncoderSpec, Features};
 use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
 use crate::rate::{self, Binding, Bound, Compiled, Partition, Problem, Weighted, quantised};
@@ -451,6 +451,10 @@ fn encoder_of(plan: &Plan, bound: &Bound) -> EncoderSpec {
         if !encoder.ignore.iter().any(|ignored| ignored == column) {
             encoder.ignore.push(column.to_owned());
         }
+    }
+    // Trees see only the order of numbers, so no two values that differ should become one.
+    if let (ModelSpec::Trees(_), Coding::Standardise) = (&plan.spec.model, &encoder.numbers) {
+        encoder.numbers = Coding::Distinct;
     }
     encoder
 }
