@@ -60,7 +60,7 @@ impl Data {
 
     fn bins(&self) -> (Bins, Binned) {
         let threads = Threads::default();
-        let bins = Bins::fit(&spec(), &self.encoder, &self.features, None, &threads);
+        let bins = Bins::fit(&spec(), &self.encoder, &self.features, (None, None), &threads);
         let bins = bins.expect("sound data");
         let binned = bins.codes(&self.features, &threads).expect("its own features");
         (bins, binned)

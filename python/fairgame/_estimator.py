@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from . import _arguments, _fairgame
+from . import _arguments, _fairgame, _wrapped
 from ._evaluation import Evaluation
 from ._layout import Layout
 from ._progress import Bar
@@ -57,6 +57,12 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     model : str or dict
         `"trees"` (boosted trees), `"linear"`, `"mlp"`, `"lattice"`, or with its settings, `{"mlp": {"units": 20}}`.
         `"auto"` is trees, or linear if `algorithm` is given.
+    estimator : None or estimator of scikit-learn
+        Another classifier with `fit` and `predict_proba` (or `decision_function`), such as LightGBM's, in place of
+        `model`. It is fitted once for each fold, and constraints are put over its probabilities by the plug-in game.
+        Groups that are no columns of X are modelled by boosted trees.
+    prefit : bool
+        Whether `estimator` is fitted already. `fit` must then be given rows that it was not fitted on.
     algorithm : str or dict
         `"plug_in"`, `"practical"`, `"lagrangian"`, `"unconstrained"`, …, or with its settings,
         `{"practical": {"turns": 20000}}`. `"auto"` is the plug-in game for trees and practical for other models. With
@@ -128,6 +134,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         What to know before trusting the classifier; each is also a `FairGameWarning`.
     n_iter_ : int
         The number of turns played, over all games.
+    estimators_ : list of estimators
+        The fitted copies of `estimator`, one for each fold; empty without one.
     games_ : list of dict
         For each game (one, or with cross-fitting one per fold): its turns, whether it stopped early, and its share of
         the mixture.
@@ -149,6 +157,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     # Set by `fit` and by `load`; an estimator that has no classifier is not fitted.
     _classifier: _fairgame.Classifier | None = None
     _layout: Layout | None = None
+    # What other estimators say of rows, if they decide.
+    _scores: _wrapped.Scores | None = None
 
     def __init__(
         self,
@@ -156,6 +166,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         *,
         objective: Any = "error()",
         model: str | Mapping[str, Any] = "auto",
+        estimator: Any = None,
+        prefit: bool = False,
         algorithm: str | Mapping[str, Any] = "auto",
         recipe: str = "recommended",
         datasets: str | Mapping[str, Any] | None = None,
@@ -169,6 +181,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self.constraints = constraints
         self.objective = objective
         self.model = model
+        self.estimator = estimator
+        self.prefit = prefit
         self.algorithm = algorithm
         self.recipe = recipe
         self.datasets = datasets
@@ -202,7 +216,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
             (X, y), and after them sensitive_features, sample_weight and groups as far as they are needed: rows to
             enforce the constraints on, instead of a part of X.
         """
-        self._classifier = None  # An earlier classifier must not outlive a fit that fails.
+        self._classifier = self._scores = None  # An earlier classifier must not outlive a fit that fails.
+        self._check_estimator(sample_weight is not None)
         X = _arguments.features(X, self)
         nameless = np.empty((1, 1))  # scikit-learn does not know the names of a table.
         validate_data(self, nameless if isinstance(X, _fairgame.Table) else X, reset=True, skip_check_array=True)
@@ -222,14 +237,52 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError("give groups for the rows of training and of validation, or for neither")
             val = self._layout.with_units(self._layout.weighted(*self._rows(*parts)), val_groups)
         unit = groups if groups is None or isinstance(groups, str) else self._layout.unit_column
-        policy = _arguments.to_json(self._policy(sample_weight is not None, unit))
+        policy = self._policy(sample_weight is not None, unit)
+        if self.estimator is not None:
+            scores = self._fit_estimators(X, y, sample_weight, policy, rows, val)
+            policy["model"], rows = scores.model, scores.beside(rows, X)
+            val = None if val is None else scores.beside(val, _arguments.features(validation[0], self))
+            self._scores = scores
         with Bar(self.verbose) as progress, _help_with_groups():
+            policy = _arguments.to_json(policy)
             classifier, result = _fairgame.train(policy, rows, val, _arguments.threads(self.n_jobs), progress)
         classifier = classifier.with_labels(_arguments.to_json(self._layout.classes.tolist()))
         self._keep(classifier, self._layout, json.loads(result))
         for warning in self.warnings_:
             warnings.warn(warning, FairGameWarning, stacklevel=2)
         return self
+
+    def _check_estimator(self, weighted: bool) -> None:
+        if self.estimator is None:
+            if self.prefit:
+                raise ValueError("prefit=True, and there is no estimator: give one, or leave prefit out")
+            return
+        if self.model != "auto":
+            raise ValueError(f"model is {self.model!r} and estimator {self.estimator!r}: give one of them")
+        if self.recipe != "recommended" or self.algorithm not in ("auto", "plug_in"):
+            raise ValueError("an estimator goes with the recommended recipe and the algorithm plug_in: leave them out")
+        datasets = self.datasets if isinstance(self.datasets, str) else next(iter(self.datasets or ["cross"]))
+        if datasets in ("one", "two"):
+            raise ValueError(f"datasets is {datasets!r}: an estimator is fitted in folds, or judged on validation rows")
+        _wrapped.check(self.estimator, weighted, self.prefit)
+
+    def _fit_estimators(self, X, y, sample_weight, policy, rows, val) -> _wrapped.Scores:
+        """The estimator fitted in each fold, or the one that was fitted before."""
+        positive, taken = self._layout.classes.tolist()[1], [name for name, _ in rows.columns]
+        if self.prefit:
+            fitted = (self.estimator,)
+        else:
+            with _help_with_groups():
+                folds = _fairgame.folds(_arguments.to_json(policy), rows, val)
+            y = _arguments.labels(y, rows.rows)
+            weights = _arguments.weights(sample_weight, rows.rows)
+            taught = [teach for teach, _, _ in folds]
+            fitted = _wrapped.fit_folds(self.estimator, X, y, weights, taught, self.n_jobs)
+        name = "score"
+        while any(one.startswith(name) for one in taken):
+            name += "_"
+        columns = tuple(f"{name}{at}" for at in range(len(fitted)))
+        return _wrapped.Scores(fitted, columns, positive)
 
     def predict(self, X, *, keys=None):
         """The decision for each row. The same row always gets the same decision.
@@ -305,6 +358,9 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     def save(self, path: str | os.PathLike) -> None:
         """Writes a model file, which the command line can read too."""
         check_is_fitted(self)
+        if self._scores is not None:
+            name = type(self._scores.estimators[0]).__name__
+            raise ValueError(f"a model file cannot hold {name}: keep the whole classifier with joblib.dump or pickle")
         self._classifier.save(os.fspath(path))
 
     @classmethod
@@ -374,6 +430,10 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self.margin_price_ = record.get("margin_price")
         self.rule_price_ = record.get("rule_price")
         self.importance_ = record.get("importance", [])
+        # The library sees the scores of an estimator, and not which columns they are of.
+        if self._scores is not None:
+            self.importance_ = []
+        self.estimators_ = [] if self._scores is None else list(self._scores.estimators)
         self.prices_ = _by_constraint(self.constraints_, record.get("prices", []))
         if result is not None:
             self.notices_ = result["notices"]
@@ -382,12 +442,18 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X, y, sensitive_features, sample_weight):
         """Features, groups and labels as one table, and the weights of its rows."""
-        rows = self._layout.rows(self._checked(X), y, sensitive_features)
+        X = self._checked(X)
+        rows = self._scored(self._layout.rows(X, y, sensitive_features), X)
         return rows, _arguments.weights(sample_weight, rows.rows)
+
+    def _scored(self, rows, X):
+        """The rows with the scores of other estimators beside them, if these decide."""
+        return rows if self._scores is None else self._scores.beside(rows, X)
 
     def _features(self, X):
         check_is_fitted(self)
-        return self._layout.features(self._checked(X))
+        X = self._checked(X)
+        return self._scored(self._layout.features(X), X)
 
     def _checked(self, X):
         """X, after scikit-learn's check that it has the columns of `fit`.

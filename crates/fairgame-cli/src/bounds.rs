@@ -212,7 +212,7 @@ impl Bounds {
         };
         // Nothing else depends on the algorithm, and nothing is to be played.
         spec.algorithm = Algorithm::default();
-        if let ModelSpec::Trees(_) = spec.model {
+        if let ModelSpec::Trees(_) | ModelSpec::Scores { .. } = spec.model {
             spec.model = ModelSpec::Linear;
         }
         let format = &self.format.arguments;

@@ -53,6 +53,10 @@ pub(crate) struct Evaluate {
     /// The model file
     model: PathBuf,
 
+    /// The column with the scores, for a model trained with --score [default: as in training]
+    #[arg(long, value_name = "COLUMN")]
+    score: Option<String>,
+
     #[command(flatten)]
     read: ReadArguments,
 
@@ -138,7 +142,10 @@ impl HowArguments {
 pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let how = &arguments.how;
     evaluate::check_confidence(how.confidence)?;
-    let classifier = Classifier::load(&arguments.model)?;
+    let mut classifier = Classifier::load(&arguments.model)?;
+    if let Some(score) = &arguments.score {
+        classifier.take_scores_from(score).map_err(|error| error.at("--score"))?;
+    }
     let bound = classifier.bound();
     let settings = &classifier.provenance().settings;
     let own = settings.get("weight").and_then(|name| name.as_str()).map(str::to_owned);

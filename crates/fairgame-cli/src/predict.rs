@@ -54,6 +54,10 @@ pub(crate) struct Predict {
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
 
+    /// The column with the scores, for a model trained with --score [default: as in training]
+    #[arg(long, value_name = "COLUMN")]
+    score: Option<String>,
+
     /// Another column to keep (repeatable)
     #[arg(long, value_name = "COLUMN")]
     keep: Vec<String>,
@@ -77,7 +81,10 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     let kept = arguments.kept()?;
     let inputs = arguments.read.data.iter().map(Path::new).chain([arguments.model.as_path()]);
     output::check_distinct(inputs, arguments.output.as_deref())?;
-    let classifier = Classifier::load(&arguments.model)?;
+    let mut classifier = Classifier::load(&arguments.model)?;
+    if let Some(score) = &arguments.score {
+        classifier.take_scores_from(score).map_err(|error| error.at("--score"))?;
+    }
     let cells = classifier.kinds().len() + classifier.inputs() + kept.len();
     let chunk = arguments.chunk.unwrap_or_else(|| rows_at_a_time(cells));
     let chunks = arguments.read.chunks_for(&classifier, &kept, chunk)?;

@@ -138,6 +138,7 @@ impl Results {
                     "an ensemble of calibrated lattices".to_owned()
                 }
                 fairgame::model::ModelSpec::Trees(_) => "boosted trees".to_owned(),
+                fairgame::model::ModelSpec::Scores { .. } => "scores of another model".to_owned(),
             };
             lines.push(format!(
                 "{}: {model}; {} turns, {} unconstrained, with a step of {}; Algorithm 3 begins with {}; {} runs.",

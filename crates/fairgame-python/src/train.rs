@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use fairgame::Threads;
-use fairgame::train::{Data, Sheet, Turn, Watch};
+use fairgame::train::{Data, FoldRows, Sheet, Turn, Watch};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -40,6 +41,26 @@ impl Watch for Called {
 
 fn sheet(table: &PyTable) -> Sheet<'_> {
     Sheet { source: "rows given from Python".to_owned(), ..Sheet::from(&table.0) }
+}
+
+/// The rows of each fold: those to train a model on, those set aside to calibrate it, and those that judge it.
+#[pyfunction]
+#[pyo3(signature = (policy, train, val=None))]
+pub(crate) fn folds<'py>(
+    py: Python<'py>,
+    policy: &str,
+    train: &PyTable,
+    val: Option<&PyTable>,
+) -> PyResult<Vec<[Bound<'py, PyArray1<u32>>; 3]>> {
+    let spec = spec(policy)?;
+    let found = py.detach(|| {
+        let data = Data::from(sheet(train)).with_val(val.map(sheet));
+        spec.plan(&data.shape())?.folds(data)
+    });
+    let arrays = |fold: FoldRows| {
+        [fold.teach, fold.aside, fold.judge].map(|rows| PyArray1::from_vec(py, rows))
+    };
+    Ok(found.map_err(failed)?.into_iter().map(arrays).collect())
 }
 
 /// Trains: the classifier, and what the training came to as JSON.

@@ -17,7 +17,7 @@ mod shrink;
 mod simplex;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -230,6 +230,35 @@ impl Classifier {
             }
         }
         names
+    }
+
+    /// Takes the scores of another model from a column of this name, instead of the one that training had.
+    ///
+    /// # Errors
+    /// If the classifier does not decide by the scores of one other model.
+    pub fn take_scores_from(&mut self, name: &str) -> Result<()> {
+        let columns: BTreeSet<Option<String>> = self.views.iter().map(View::score_column).collect();
+        let columns: Vec<String> = columns.into_iter().flatten().collect();
+        let [column] = columns.as_slice() else {
+            let message = match columns.len() {
+                0 => "the model decides by features of its own, not by scores of another model"
+                    .to_owned(),
+                several => {
+                    format!("the model decides by {several} columns of scores, one for each fold")
+                }
+            };
+            return Err(Error::new(ErrorKind::Settings, message)
+                .help("leave out which column has the scores"));
+        };
+        if column != name && self.kinds().contains_key(name) {
+            let message =
+                format!("column `{name}` is a feature itself, and cannot have the scores");
+            return Err(Error::new(ErrorKind::Settings, message));
+        }
+        for view in &mut self.views {
+            view.encoder = view.encoder.renamed(column, name);
+        }
+        Ok(())
     }
 
     /// How many codes and numbers a row is in all views together: what deciding it takes in memory.

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::archive::{Arrays, Numbers};
-use crate::encode::{Encoder, Features};
+use crate::encode::{Encoder, Features, Input};
 use crate::model::trees::{Bins, Forest};
-use crate::model::{AnyModel, Rows, Rule, Scorer, Tape};
+use crate::model::{AnyModel, Rows, Rule, ScoreScale, Scorer, Tape};
 use crate::rate::Classes;
 use crate::table::{Kind, Table};
 use crate::{Error, ErrorKind, Result, Threads};
@@ -67,6 +67,8 @@ pub(crate) enum LogOdds {
         #[serde(skip)]
         theta: Vec<f32>,
     },
+    /// Scores of another model, which are a number of the features.
+    Score { number: usize, scale: ScoreScale },
 }
 
 impl View {
@@ -79,8 +81,20 @@ impl View {
         let (Some(probabilities), AnyModel::Rule(rule)) = (&self.probabilities, &self.model) else {
             return Ok(features);
         };
+        probabilities.check_scores(&self.encoder, table)?;
         let classes = probabilities.classes.assign(table)?;
         probabilities.features(&features, &classes, rule, &Threads::default())
+    }
+
+    /// The column with the scores of another model, if it decides by such.
+    pub fn score_column(&self) -> Option<String> {
+        let models = &self.probabilities.as_ref()?.models;
+        models.iter().find_map(|one| match one.scorer {
+            LogOdds::Score { number, .. } => {
+                score_input(&self.encoder, number).map(|input| input.column().to_owned())
+            }
+            _ => None,
+        })
     }
 
     /// The columns that are needed, and their kinds.
@@ -102,7 +116,7 @@ impl View {
             (Some(probabilities), AnyModel::Rule(rule)) => {
                 rule.probabilities() == probabilities.models.len()
                     && rule.classes() == probabilities.classes.count()
-                    && probabilities.is_sound()
+                    && probabilities.is_sound(&self.encoder)
             }
             (Some(_), _) => false,
         };
@@ -129,6 +143,7 @@ impl View {
                 LogOdds::Model { theta, .. } => {
                     arrays.put(&format!("{at}.theta"), Numbers::F32(theta.clone()));
                 }
+                LogOdds::Score { .. } => {}
             }
         }
         arrays
@@ -144,6 +159,7 @@ impl View {
                 LogOdds::Model { model, theta } => {
                     *theta = own.take_f32("theta", model.params())?;
                 }
+                LogOdds::Score { .. } => {}
             }
         }
         Ok(())
@@ -167,8 +183,20 @@ impl Probabilities {
         Some(gains)
     }
 
-    /// Whether trees have bins of as many columns, and numbers are finite.
-    fn is_sound(&self) -> bool {
+    /// Refuses a table that lacks a score of another model.
+    fn check_scores(&self, encoder: &Encoder, table: &Table) -> Result<()> {
+        for one in &self.models {
+            if let LogOdds::Score { number, scale } = one.scorer
+                && let Some(input) = score_input(encoder, number)
+            {
+                scale.check(table, input.column())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether trees have bins of as many columns, scores are among the features, and numbers are finite.
+    fn is_sound(&self, encoder: &Encoder) -> bool {
         self.models.iter().all(|one| {
             let numbers = one.slope.is_finite() && one.shift.is_finite();
             numbers
@@ -182,6 +210,7 @@ impl Probabilities {
                             && theta.len() == model.params()
                             && theta.iter().all(|x| x.is_finite())
                     }
+                    LogOdds::Score { number, .. } => score_input(encoder, *number).is_some(),
                 }
         })
     }
@@ -222,6 +251,11 @@ impl Probabilities {
                     (LogOdds::Model { model, theta }, _) => {
                         model.score(theta, Rows::range(features, range), &mut tape, &mut scores);
                     }
+                    (LogOdds::Score { number, scale }, _) => {
+                        for (score, row) in scores.iter_mut().zip(range) {
+                            *score = scale.log_odds(features.row_values(row)[*number]);
+                        }
+                    }
                     // A view that was checked has its trees.
                     (LogOdds::Trees(_), _) => scores.fill(0.0),
                 }
@@ -232,6 +266,12 @@ impl Probabilities {
         });
         Ok(rule.features(classes, values).made_of(features))
     }
+}
+
+/// The input of an encoder that is a number at this place.
+fn score_input(encoder: &Encoder, number: usize) -> Option<Input> {
+    let is = |input: &Input| matches!(input, Input::Number { number: at, .. } if *at == number);
+    encoder.inputs().into_iter().find(is)
 }
 
 impl Probability {

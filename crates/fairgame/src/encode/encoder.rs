@@ -214,6 +214,15 @@ impl Encoder {
         self.features.iter().map(|feature| feature.map.numbers()).sum()
     }
 
+    /// The same encoder with a column under another name.
+    pub(crate) fn renamed(&self, column: &str, name: &str) -> Self {
+        let mut encoder = self.clone();
+        encoder.features.iter_mut().filter(|one| one.column == column).for_each(|one| {
+            one.column = name.to_owned();
+        });
+        encoder
+    }
+
     /// How many inputs a model has; see [`Features::width`].
     pub fn width(&self) -> usize {
         self.weights() + self.numbers()

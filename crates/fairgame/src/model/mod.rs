@@ -15,6 +15,7 @@ mod monotone;
 mod region;
 mod rows;
 mod rule;
+mod scores;
 pub mod trees;
 
 use std::fmt;
@@ -29,6 +30,7 @@ pub use monotone::Monotone;
 pub use region::Region;
 pub use rows::{Rows, Tape};
 pub use rule::Rule;
+pub use scores::ScoreScale;
 
 use crate::encode::{Encoder, Features};
 use crate::settings::declare;
@@ -116,6 +118,14 @@ declare! {
         Lattice(LatticeSpec) = "lattice",
         /// Boosted trees: the probability of the label, for the plug-in game.
         Trees(trees::TreesSpec) = "trees",
+        /// Scores of another model that the table has: the probability of the label, for the plug-in game.
+        Scores {
+            /// Column with the scores of another model that was not trained on these rows; or one column for each fold.
+            columns: Vec<String> =
+                needed().check(|columns: &Vec<String>| scores::some(columns)).flag("score").group("Features").chooses(),
+            /// What the scores are.
+            scale: ScoreScale = with(ScoreScale::Probability),
+        } = "scores",
     }
 }
 
@@ -128,6 +138,10 @@ impl ModelSpec {
             ModelSpec::Lattice(spec) => Ok(AnyModel::Lattice(Lattice::new(spec, encoder, train)?)),
             ModelSpec::Trees(_) => {
                 Err(Error::new(ErrorKind::Settings, "trees have no parameters to descend along")
+                    .help("use the algorithm `plug_in`"))
+            }
+            ModelSpec::Scores { .. } => {
+                Err(Error::new(ErrorKind::Settings, "scores have no parameters to descend along")
                     .help("use the algorithm `plug_in`"))
             }
         }

@@ -16,10 +16,10 @@ use super::{Played, Training, Turn, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
 use crate::archive::Archive;
 use crate::classifier::{LogOdds, Probabilities, Probability, View};
-use crate::encode::{Encoder, Features};
+use crate::encode::{Encoder, Features, Input};
 use crate::game::{Ending, Kept};
 use crate::model::trees::{Bins, Lesson, TreesSpec, boost};
-use crate::model::{AnyModel, ModelSpec, Rule};
+use crate::model::{AnyModel, ModelSpec, Rule, ScoreScale};
 use crate::random::mix;
 use crate::rate::{Bound, Classes, Grid, LABEL, LossValues, Multipliers, Partition};
 use crate::sample::Work;
@@ -94,6 +94,8 @@ impl Training<'_> {
         let sets = ground.grid.sets() as u64;
         match &self.plan.spec.model {
             ModelSpec::Trees(spec) => sets * spec.trees as u64,
+            // At least one, so that there is an end.
+            ModelSpec::Scores { .. } => 1 + sets * TreesSpec::default().trees as u64,
             _ => {
                 let others = sets.saturating_sub(1) * TreesSpec::default().trees as u64;
                 self.plug_in().turns + others
@@ -226,24 +228,38 @@ impl Training<'_> {
         let labelled = self.partition.labelled();
         let weights = self.train.weights.as_deref().map(|all| of_mean_one(all, teach));
         let weights = weights.as_deref();
+        let scores_of = Given::of(&self.plan.spec.model, &self.views[fold.view].encoder, game)?;
+        // Scores that none of the rows taught are calibrated by all rows but those that judge.
+        let taught: Vec<u32> = teach.iter().chain(aside).copied().collect();
+        let calibrating = match &scores_of {
+            Some(given) if !given.of_fold => taught.as_slice(),
+            _ => aside,
+        };
         let mut binned = None;
         let mut models = Vec::with_capacity(ground.grid.sets());
         for set in 0..ground.grid.sets() {
             let inside = ground.grid.in_set(set);
-            let by_model = inside == labelled
-                && !matches!(self.plan.spec.model, ModelSpec::Trees(_))
-                && !matches!(self.views[fold.view].model, AnyModel::Rule(_));
             let cells = self.train.compiled.cells();
             let target: Vec<f32> =
                 cells.iter().map(|&cell| f32::from(u8::from(inside[cell as usize]))).collect();
-            let (scorer, scores) = match by_model {
-                true => self.fit_model(game, &target, &mut tick)?,
-                false => {
+            let of_label = inside == labelled;
+            let (scorer, scores) = match (&scores_of, &self.views[fold.view].model) {
+                (Some(given), _) if of_label => {
+                    let score = |&row: &u32| given.score(features, row as usize);
+                    (given.log_odds(), calibrating.iter().map(score).collect())
+                }
+                (None, model) if of_label && !matches!(model, AnyModel::Rule(_)) => {
+                    self.fit_model(game, &target, &mut tick)?
+                }
+                _ => {
                     let (bins, codes) = match &binned {
                         Some(both) => both,
                         None => {
                             let encoder = &self.views[fold.view].encoder;
-                            let bins = Bins::fit(&spec, encoder, features, Some(teach), &threads)?;
+                            let but = scores_of.as_ref().filter(|given| given.of_fold);
+                            let but = but.map(|given| given.column.as_str());
+                            let bins =
+                                Bins::fit(&spec, encoder, features, (Some(teach), but), &threads)?;
                             let codes = bins.codes(features, &threads)?;
                             binned.insert((bins, codes))
                         }
@@ -260,7 +276,9 @@ impl Training<'_> {
                     (LogOdds::Trees(Some(forest)), scores)
                 }
             };
-            let rows = aside.iter().zip(&scores).map(|(&row, &score)| {
+            let by_others = of_label && scores_of.is_some();
+            let rows = if by_others { calibrating } else { aside };
+            let rows = rows.iter().zip(&scores).map(|(&row, &score)| {
                 let row = row as usize;
                 (score, target[row], weights.map_or(1.0, |weights| weights[row]))
             });
@@ -320,6 +338,48 @@ impl Training<'_> {
         let model = Box::new(self.views[fold.view].model.clone());
         Ok((LogOdds::Model { model, theta }, scores))
     }
+}
+
+/// The scores of another model that a fold decides by.
+struct Given {
+    column: String,
+    number: usize,
+    scale: ScoreScale,
+    /// Whether the scores are of a model that the fold's rows have taught, so that only rows that did not can learn
+    /// from them.
+    of_fold: bool,
+}
+
+impl Given {
+    fn of(model: &ModelSpec, encoder: &Encoder, game: usize) -> Result<Option<Self>> {
+        let ModelSpec::Scores { columns, scale } = model else { return Ok(None) };
+        let column = score_column(columns, game);
+        let number = encoder.inputs().into_iter().find_map(|input| match input {
+            Input::Number { column: of, number, .. } if of == column => Some(number),
+            _ => None,
+        });
+        let Some(number) = number else {
+            let message = format!("column `{column}` has the same score in all rows");
+            return Err(
+                Error::new(ErrorKind::Value, message).help("give scores that tell rows apart")
+            );
+        };
+        let (column, of_fold) = (column.to_owned(), columns.len() > 1);
+        Ok(Some(Given { column, number, scale: *scale, of_fold }))
+    }
+
+    fn log_odds(&self) -> LogOdds {
+        LogOdds::Score { number: self.number, scale: self.scale }
+    }
+
+    fn score(&self, features: &Features, row: usize) -> f32 {
+        self.scale.log_odds(features.row_values(row)[self.number])
+    }
+}
+
+/// The column with the scores of a fold.
+pub(super) fn score_column(columns: &[String], game: usize) -> &str {
+    &columns[game % columns.len()]
 }
 
 /// What an [`Archive`] of a fold is called.

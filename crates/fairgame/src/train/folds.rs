@@ -12,8 +12,10 @@
 //!
 //! Cuts are stratified by cell. Rows of one unit, such as a person, are never apart.
 
-use super::Datasets;
+use super::training::{Rows, exact_weights};
+use super::{Data, Datasets, Plan, units};
 use crate::random::mix;
+use crate::rate::Weighted;
 use crate::{Error, ErrorKind, Result};
 
 /// The rows of one fold's games, by their places among the stored rows; `None` is all of them.
@@ -143,6 +145,63 @@ pub(super) fn cut(datasets: Datasets, aside: f64, deck: Deck<'_>, seed: u64) -> 
         }
     }
     Ok(all)
+}
+
+/// The rows of one fold, by their places in the training table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoldRows {
+    /// A model is trained on these.
+    pub teach: Vec<u32>,
+    /// These are set aside: early stopping and calibration look at them.
+    pub aside: Vec<u32>,
+    /// These judge the model; none with validation rows, which then judge.
+    pub judge: Vec<u32>,
+}
+
+impl Plan {
+    /// The rows of each fold, for those who train a model of their own in each and give its scores
+    /// ([`ModelSpec::Scores`](crate::model::ModelSpec::Scores)). They do not depend on the model or on the features.
+    ///
+    /// # Errors
+    /// If the data do not fit the settings; if rows to test or to enforce constraints on are to be cut from them.
+    pub fn folds(&self, data: Data<'_>) -> Result<Vec<FoldRows>> {
+        let (rows, spec) = (data.train.table.rows(), &self.spec);
+        let data = data.divided(spec)?;
+        if data.train.table.rows() != rows {
+            let message = "folds are of all training rows, and some are to be kept apart";
+            return Err(Error::new(ErrorKind::Settings, message)
+                .help("use cross-fitting, or give validation rows and test rows yourself"));
+        }
+        let train_weights = exact_weights(&data.train)?;
+        let train = Weighted { table: &data.train.table, weights: train_weights.as_deref() };
+        let val_weights = data.val.as_ref().map(exact_weights).transpose()?.flatten();
+        let val = data.val.as_ref();
+        let val = val.map(|val| Weighted { table: &val.table, weights: val_weights.as_deref() });
+        let others: Vec<Weighted<'_>> = val.into_iter().collect();
+        let compiled = self.problem.compile(train, &others)?.tables.into_iter().next();
+        let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
+        let compiled = compiled.ok_or_else(unbound)?;
+        let units = spec.unit.as_deref().map(|name| units::codes(&data.train.table, name));
+        let units = units.transpose()?.map(|(units, _)| units);
+        let rows = Rows::new(compiled, None, &data.train, None, units, spec.seed)?;
+        let placed = |stored: Option<Vec<u32>>| {
+            let mut places: Vec<u32> = stored
+                .unwrap_or_default()
+                .into_iter()
+                .map(|row| rows.order[row as usize])
+                .collect();
+            places.sort_unstable();
+            places
+        };
+        let all = || Some((0..rows.count() as u32).collect());
+        let folds = cut(spec.datasets, spec.aside, rows.deck(), spec.seed)?;
+        let folds = folds.into_iter().map(|fold| FoldRows {
+            teach: placed(fold.teach.or_else(all)),
+            aside: placed(fold.aside),
+            judge: placed(fold.judge),
+        });
+        Ok(folds.collect())
+    }
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ mod watch;
 pub use crate::settings::Recipe;
 pub use data::{Data, Datasets, Sheet, weight_column};
 pub use fit::Fitted;
+pub use folds::FoldRows;
 pub use games::{GameSummary, Played, weight_of_steps};
 pub use importance::Importance;
 pub use outcome::{CONFIDENCE, Mixture, Outcome, Trained};

@@ -113,7 +113,7 @@ impl Spec {
             _ => Surrogate::Hinge,
         }));
         let shrinks = matches!(self.selection, Selection::Shrink(_));
-        let by_steps = !matches!(self.model, ModelSpec::Trees(_));
+        let by_steps = !matches!(self.model, ModelSpec::Trees(_) | ModelSpec::Scores { .. });
         spec.plain = match plug_in {
             // The model of the probability is trained without constraints.
             true => by_steps,
@@ -160,7 +160,7 @@ impl Spec {
         }
         if let (Algorithm::PlugIn(set), false) = (self.algorithm, by_steps) {
             let default = PlugIn::default();
-            let because = "trees are grown, not trained by steps";
+            let because = "no model is trained by steps";
             let unused_of = |name: &str, same: bool| (!same).then(|| unused(name, because));
             notices.extend(unused_of("turns", set.turns == default.turns));
             notices.extend(unused_of("batch", set.batch == default.batch));

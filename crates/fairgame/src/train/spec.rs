@@ -254,7 +254,7 @@ impl Spec {
             (ModelSpec::Auto, Algorithm::Auto) => (trees(), Algorithm::PlugIn(PlugIn::default())),
             (ModelSpec::Auto, algorithm @ Algorithm::PlugIn(_)) => (trees(), algorithm),
             (ModelSpec::Auto, algorithm) => (ModelSpec::Linear, algorithm),
-            (ModelSpec::Trees(_), Algorithm::Auto) => {
+            (ModelSpec::Trees(_) | ModelSpec::Scores { .. }, Algorithm::Auto) => {
                 (self.model.clone(), Algorithm::PlugIn(PlugIn::default()))
             }
             (model, Algorithm::Auto) => (model.clone(), Algorithm::default()),
@@ -276,6 +276,16 @@ impl Spec {
                     self.algorithm.name()
                 ),
                 "leave the algorithm out, or set the model to `linear`, `mlp` or `lattice`",
+                "model",
+            );
+        }
+        if matches!(self.model, ModelSpec::Scores { .. }) && !plug_in {
+            return wrong(
+                &format!(
+                    "scores of another model cannot be trained by `{}`",
+                    self.algorithm.name()
+                ),
+                "leave the algorithm out",
                 "model",
             );
         }

@@ -7,7 +7,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::fit::Ground;
+use super::fit::{Ground, score_column};
 use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
 use super::importance::{Excerpt, MOST_ROWS};
@@ -19,7 +19,7 @@ use crate::classifier::{self, Provenance, Selection, View};
 use crate::encode::{self, Codes, Coding, Encoder, EncoderSpec, Features};
 use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
-use crate::rate::{self, Binding, Bound, Compiled, Partition, Problem, Weighted, quantised};
+use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Weighted, quantised};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -67,6 +67,11 @@ pub enum Notice {
         /// How many.
         rows: usize,
     },
+    /// The scores of another model are taken as they are.
+    Scores {
+        /// Their column.
+        column: String,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -97,6 +102,11 @@ impl fmt::Display for Notice {
             Notice::MissingUnits { rows } => {
                 write!(f, "{rows} of the rows have no unit, and count as units of their own")
             }
+            Notice::Scores { column } => write!(
+                f,
+                "column `{column}` must hold scores of a model that was not trained on these rows: otherwise the \
+                 constraints will hold less often on new rows than is said here"
+            ),
         }
     }
 }
@@ -124,7 +134,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Puts the rows of a sheet in order; they have no features yet.
-    fn new(
+    pub(super) fn new(
         compiled: Compiled,
         plain: Option<Compiled>,
         sheet: &Sheet<'_>,
@@ -278,10 +288,21 @@ impl<'a> Training<'a> {
         let mut val = val.transpose().map_err(|error| error.at("the validation rows"))?;
         let spec = &plan.spec;
         let mut folds = cut(spec.datasets, spec.aside, train.deck(), spec.seed)?;
-        let wanted = encoder_of(&plan, &bound);
+        if let ModelSpec::Scores { columns, scale } = &spec.model {
+            check_scores(columns, folds.len())?;
+            for column in columns {
+                scale.check(&data.train.table, column)?;
+                let val = data.val.as_ref().map(|val| scale.check(&val.table, column));
+                val.transpose().map_err(|error| error.at("the validation rows"))?;
+            }
+            if let [column] = columns.as_slice() {
+                notices.push(Notice::Scores { column: column.clone() });
+            }
+        }
+        let wanted = |game| encoder_of(&plan, &bound, &data.train.table, game);
         if given.is_none() {
             notices.extend(label_notices(&bound, &data.train.table)?);
-            let (_, found) = Encoder::fit(&wanted, &data.train.table)?;
+            let (_, found) = Encoder::fit(&wanted(0), &data.train.table)?;
             notices.extend(found.into_iter().map(Notice::Features));
             if spec.unit.is_none() {
                 let copies = units::copies(&data.train.table);
@@ -289,7 +310,8 @@ impl<'a> Training<'a> {
             }
         }
         let mut views: Vec<View> = Vec::new();
-        for fold in &mut folds {
+        for (game, fold) in folds.iter_mut().enumerate() {
+            let wanted = wanted(game);
             let encoder = match (&given, &fold.teach) {
                 (Some(encoder), _) => encoder.clone(),
                 (None, None) => Encoder::fit(&wanted, &data.train.table)?.0,
@@ -302,7 +324,7 @@ impl<'a> Training<'a> {
                 }
             };
             // A lattice has keypoints of its own, from the rows that teach.
-            let trees = matches!(spec.model, ModelSpec::Trees(_));
+            let trees = matches!(spec.model, ModelSpec::Trees(_) | ModelSpec::Scores { .. });
             let learns = matches!(spec.model, ModelSpec::Lattice(_));
             let same = views.iter().position(|view| view.encoder == encoder);
             if let (Some(view), false) = (same, learns || plan.own.is_some()) {
@@ -316,7 +338,7 @@ impl<'a> Training<'a> {
             }
             let seen = &train.features[fold.view];
             let model = match (&fold.teach, learns) {
-                // Trees come later, and have no parameters.
+                // Trees come later, and have no parameters; scores have none either.
                 _ if trees => AnyModel::Rule(Rule::new(1, 0)?),
                 (Some(teach), true) => plan.model(&encoder, &seen.take(teach))?,
                 _ => plan.model(&encoder, seen)?,
@@ -434,7 +456,7 @@ fn order(rows: usize, seed: u64) -> Result<Vec<u32>> {
 }
 
 /// Weights that add up without rounding, once they were checked.
-fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
+pub(super) fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
     let weights = sheet.weights.as_deref();
     rate::check_each_weight(weights, sheet.table.rows(), 0)?;
     let total = weights.unwrap_or_default().iter().map(|&weight| f64::from(weight)).sum();
@@ -442,18 +464,50 @@ fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
     Ok(weights.map(quantised))
 }
 
-/// How columns become features: as the settings say, without the columns of label, weight and unit.
-fn encoder_of(plan: &Plan, bound: &Bound) -> EncoderSpec {
+/// Refuses scores that are neither of one model nor of one for each fold.
+fn check_scores(columns: &[String], folds: usize) -> Result<()> {
+    if columns.len() == 1 || columns.len() == folds {
+        return Ok(());
+    }
+    let message = format!("{} columns have scores, and there are {folds} folds", columns.len());
+    let help = "name one column, with scores of a model that was not trained on these rows, or one for each fold";
+    Err(Error::new(ErrorKind::Settings, message).help(help))
+}
+
+/// How columns become features in a fold: as the settings say, without the columns of label, weight and unit.
+fn encoder_of(plan: &Plan, bound: &Bound, table: &Table, game: usize) -> EncoderSpec {
     let mut encoder = plan.spec.encoder.clone();
-    let others = [plan.spec.weight.as_deref(), plan.spec.unit.as_deref()];
-    for column in bound.label().columns().into_iter().chain(others.into_iter().flatten()) {
-        // A model that sees the label learns nothing else.
+    let ignore = |encoder: &mut EncoderSpec, column: &str| {
         if !encoder.ignore.iter().any(|ignored| ignored == column) {
             encoder.ignore.push(column.to_owned());
         }
+    };
+    let others = [plan.spec.weight.as_deref(), plan.spec.unit.as_deref()];
+    for column in bound.label().columns().into_iter().chain(others.into_iter().flatten()) {
+        // A model that sees the label learns nothing else.
+        ignore(&mut encoder, column);
+    }
+    if let ModelSpec::Scores { columns, .. } = &plan.spec.model {
+        let own = score_column(columns, game);
+        columns.iter().filter(|column| *column != own).for_each(|one| ignore(&mut encoder, one));
+        encoder.columns.insert(own.to_owned(), vec![Coding::AsIs]);
+        let predicates = bound.predicates();
+        let told: Vec<&str> = (0..predicates.len())
+            .filter(|&at| at != LABEL)
+            .flat_map(|at| predicates[at].columns())
+            .collect();
+        // Where the features tell every group, a row is decided by its score and its groups alone.
+        if !told.iter().any(|column| encoder.ignore.iter().any(|ignored| ignored == column)) {
+            for column in table.columns().iter().map(|column| column.name.as_str()) {
+                if column != own && !told.contains(&column) {
+                    ignore(&mut encoder, column);
+                }
+            }
+        }
     }
     // Trees see only the order of numbers, so no two values that differ should become one.
-    if let (ModelSpec::Trees(_), Coding::Standardise) = (&plan.spec.model, &encoder.numbers) {
+    let trees = matches!(plan.spec.model, ModelSpec::Trees(_) | ModelSpec::Scores { .. });
+    if let (true, Coding::Standardise) = (trees, &encoder.numbers) {
         encoder.numbers = Coding::Distinct;
     }
     encoder

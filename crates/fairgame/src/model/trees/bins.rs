@@ -141,7 +141,8 @@ impl TryFrom<Description> for Bins {
 }
 
 impl Bins {
-    /// Fits bins to these rows of the features, or to all.
+    /// Fits bins to these rows of the features, or to all. Where a number's column is named beside them, its values are
+    /// one bin, so that no tree sees them.
     ///
     /// # Errors
     /// If a monotone column is unknown or has no order, or if there are more than 65,535 columns.
@@ -149,7 +150,7 @@ impl Bins {
         spec: &TreesSpec,
         encoder: &Encoder,
         features: &Features,
-        rows: Option<&[u32]>,
+        (rows, but): (Option<&[u32]>, Option<&str>),
         threads: &Threads,
     ) -> Result<Self> {
         spec.check()?;
@@ -182,7 +183,10 @@ impl Bins {
                 &every
             }
         };
-        let columns = threads.each(&inputs, |input| fit(spec, input, features, rows));
+        let columns = threads.each(&inputs, |input| {
+            let rows = if but == Some(input.column()) { &[] } else { rows };
+            fit(spec, input, features, rows)
+        });
         let (weights, slots, numbers) = (features.weights(), features.slots(), features.numbers());
         Bins::try_from(Description { weights, slots, numbers, columns })
     }

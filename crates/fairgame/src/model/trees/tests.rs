@@ -69,7 +69,7 @@ impl World {
     fn bins(&self, spec: &TreesSpec) -> (Bins, Binned) {
         let features = self.encoder.encode(&self.table).unwrap();
         let threads = Threads::default();
-        let bins = Bins::fit(spec, &self.encoder, &features, None, &threads).unwrap();
+        let bins = Bins::fit(spec, &self.encoder, &features, (None, None), &threads).unwrap();
         let binned = bins.codes(&features, &threads).unwrap();
         (bins, binned)
     }
@@ -364,7 +364,7 @@ fn only_ordered_columns_are_monotone() {
     let fit = |name: &str| {
         let spec =
             TreesSpec { monotone: [(name.to_owned(), Monotone::Increasing)].into(), ..small() };
-        Bins::fit(&spec, &world.encoder, &features, None, &Threads::default()).unwrap_err()
+        Bins::fit(&spec, &world.encoder, &features, (None, None), &Threads::default()).unwrap_err()
     };
     assert!(fit("sex").to_string().contains("column `sex` is encoded by value"));
     assert!(fit("lettr").to_string().contains("did you mean `letter`?"));

@@ -1,0 +1,101 @@
+"""Estimators of other libraries in the plug-in game: one fit per fold, whose scores become columns of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from ._fairgame import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The columns of scores that fitted estimators give rows."""
+
+    estimators: tuple[Any, ...]
+    """One for each fold, or a single one that was fitted before on other rows."""
+    columns: tuple[str, ...]
+    """The names of the columns of scores, one for each estimator."""
+    positive: Any
+    """The label whose score is taken."""
+
+    @property
+    def model(self) -> dict[str, Any]:
+        """The scores as the model of a policy."""
+        scale = "probability" if hasattr(self.estimators[0], "predict_proba") else "log_odds"
+        return {"scores": {"columns": list(self.columns), "scale": scale}}
+
+    def beside(self, rows: Table, X: Any) -> Table:
+        """The rows with the scores of X beside them."""
+        scores = [(name, scores_of(one, X, self.positive)) for name, one in zip(self.columns, self.estimators)]
+        return rows.beside(Table.from_columns(scores))
+
+
+def check(estimator: Any, weighted: bool, prefit: bool) -> None:
+    """Refuses what cannot give scores, or cannot take weights, before anything is fitted."""
+    name = type(estimator).__name__
+    if isinstance(estimator, type):
+        raise ValueError(f"estimator is the class {estimator.__name__}: give an instance, {estimator.__name__}()")
+    if prefit:
+        try:
+            check_is_fitted(estimator)
+        except NotFittedError:
+            raise ValueError(f"prefit=True, and {name} is not fitted: fit it, or leave prefit out") from None
+    elif not hasattr(estimator, "fit"):
+        raise ValueError(f"estimator is {estimator!r}, which has no fit")
+    # Some have `predict_proba` only with certain parameters, which they know before they are fitted.
+    if not any(hasattr(estimator, method) for method in ("predict_proba", "decision_function")):
+        raise ValueError(f"{name} has neither predict_proba nor decision_function: wrap it in CalibratedClassifierCV")
+    if weighted and not prefit and not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"sample_weight is given, and fit of {name} does not take one: leave the weights out, or use an estimator"
+            " that takes them"
+        )
+
+
+def fit_folds(
+    estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, taught: Sequence[np.ndarray], n_jobs: int | None
+) -> tuple[Any, ...]:
+    """The estimator, fitted once for each fold on the rows that teach there."""
+
+    def fit(rows: np.ndarray) -> Any:
+        one, more = clone(estimator), {}
+        if weights is not None:
+            more["sample_weight"] = weights[rows]
+        return one.fit(_safe_indexing(X, rows), y[rows], **more)
+
+    return tuple(Parallel(n_jobs=n_jobs)(delayed(fit)(np.asarray(rows, dtype=np.intp)) for rows in taught))
+
+
+def scores_of(estimator: Any, X: Any, positive: Any) -> np.ndarray:
+    """The probability that the label is `positive`, or the estimator's log-odds where it has no probabilities."""
+    name = type(estimator).__name__
+    classes = list(getattr(estimator, "classes_", ()))
+    if classes and len(classes) != 2:
+        raise ValueError(f"{name} was fitted on {len(classes)} classes: it must have two")
+    if classes and positive not in classes:
+        raise ValueError(f"{name} was fitted on the labels {classes}, and {positive!r} is none of them")
+    at = classes.index(positive) if classes else 1
+    if hasattr(estimator, "predict_proba"):
+        found = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        if found.ndim != 2 or found.shape[1] != 2:
+            raise ValueError(f"predict_proba of {name} has shape {found.shape}: it must have two columns")
+        scores, what = found[:, at], "predict_proba"
+    else:
+        scores, what = np.asarray(estimator.decision_function(X), dtype=np.float64), "decision_function"
+        if scores.ndim != 1:
+            raise ValueError(f"decision_function of {name} has shape {scores.shape}: it must have one score per row")
+        scores = scores if at == 1 else -scores
+    wrong = ~np.isfinite(scores) if what == "decision_function" else ~((scores >= 0) & (scores <= 1))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ValueError(f"{what} of {name} gives row {row} the score {scores[row]}, which is none")
+    return np.ascontiguousarray(scores)

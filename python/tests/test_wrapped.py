@@ -1,0 +1,191 @@
+"""Any estimator with probabilities or scores can be wrapped: one fit per fold, and constraints over its scores."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+
+from fairgame import FairGameClassifier
+
+RULE = "positive_rate(each sex) >= 0.8 * positive_rate()"
+
+
+def people(rows, seed):
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], size=rows, p=[0.4, 0.6])
+    skill = rng.normal(size=rows) + 0.5 * (sex == "m")
+    X = pd.DataFrame({"skill": skill, "noise": rng.normal(size=rows), "sex": pd.Categorical(sex)})
+    y = np.where(skill + rng.normal(size=rows) > 0.8, "yes", "no")
+    return X, y
+
+
+def numbers(X):
+    return X[["skill", "noise"]].to_numpy()
+
+
+class Counted(LogisticRegression):
+    """How often, and with how many rows, copies were fitted."""
+
+    fits = []
+
+    def fit(self, X, y, sample_weight=None):
+        Counted.fits.append((len(y), None if sample_weight is None else float(np.sum(sample_weight))))
+        return super().fit(X, y, sample_weight)
+
+
+def test_one_fit_per_fold():
+    X, y = people(1500, 0)
+    Counted.fits.clear()
+    model = FairGameClassifier([RULE], estimator=Counted()).fit(numbers(X), y, sensitive_features=X[["sex"]])
+    assert len(Counted.fits) == len(model.estimators_) == 5
+    # A fifth judges, and a tenth of the others is set aside.
+    assert all(1050 <= rows <= 1110 for rows, _ in Counted.fits)
+    assert model.importance_ == []
+    assert list(model.classes_) == ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LogisticRegression(),
+        HistGradientBoostingClassifier(max_iter=20),
+        RandomForestClassifier(n_estimators=20, min_samples_leaf=20, random_state=0),
+        CalibratedClassifierCV(GaussianNB(), cv=3),
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        KNeighborsClassifier(50),  # fit takes no weights
+        LinearSVC(),  # has no predict_proba
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_constraints_hold_on_new_rows(estimator):
+    X, y = people(3000, 1)
+    fresh, labels = people(12000, 2)
+    model = FairGameClassifier([RULE], estimator=estimator, n_jobs=1)
+    model.fit(numbers(X), y, sensitive_features=X[["sex"]])
+    found = model.evaluate(numbers(fresh), labels, sensitive_features=fresh[["sex"]])
+    assert max(one["value"] for one in found.constraints) < 0.02
+    assert (model.predict(numbers(fresh)) == labels).mean() > 0.70
+    assert model.standing_ in ("enforced", "promised")
+
+
+def test_frames_and_groups_that_are_features():
+    X, y = people(3000, 3)
+    fresh, labels = people(12000, 4)
+    columns = ColumnTransformer([("sex", OneHotEncoder(), ["sex"])], remainder="passthrough")
+    model = FairGameClassifier([RULE], estimator=make_pipeline(columns, LogisticRegression()), margin="95%")
+    model.fit(X, y)
+    found = model.evaluate(fresh, labels)
+    assert model.standing_ == "promised"
+    assert max(one["value"] for one in found.constraints) <= 0
+    # The same decisions again, and from a pickle.
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(fresh) == model.predict(fresh)).all()
+    assert clone(model).estimator is not None
+    assert "fairgame" in model.report()
+
+
+def test_lightgbm_with_categories_and_missing_values():
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = people(3000, 5)
+    X.loc[::7, "skill"] = np.nan
+    estimator = lightgbm.LGBMClassifier(n_estimators=20, verbose=-1)
+    model = FairGameClassifier([RULE], estimator=estimator).fit(X, y)
+    assert max(one["value"] for one in model.evaluations_["val"].constraints) <= 1e-6
+
+
+def test_weights_are_passed_or_refused():
+    X, y = people(1200, 6)
+    weights = np.where(X["sex"] == "f", 2.0, 1.0)
+    Counted.fits.clear()
+    model = FairGameClassifier(["recall() >= 0.7"], estimator=Counted())
+    model.fit(numbers(X), y, sample_weight=weights)
+    assert all(weight > rows for rows, weight in Counted.fits)
+    model = FairGameClassifier(["recall() >= 0.7"], estimator=KNeighborsClassifier())
+    with pytest.raises(ValueError, match="KNeighborsClassifier does not take one"):
+        model.fit(numbers(X), y, sample_weight=weights)
+
+
+def test_prefit():
+    X, y = people(2000, 7)
+    more, labels = people(2000, 8)
+    fresh, truth = people(12000, 9)
+    fitted = LogisticRegression().fit(numbers(X), y)
+    model = FairGameClassifier(["recall() >= 0.8"], estimator=fitted, prefit=True).fit(numbers(more), labels)
+    assert model.estimators_ == [fitted]
+    assert any("was not trained on these rows" in notice for notice in model.notices_)
+    assert model.evaluate(numbers(fresh), truth).constraints[0]["value"] < 0.02
+    with pytest.raises(ValueError, match="is not fitted"):
+        FairGameClassifier(estimator=LogisticRegression(), prefit=True).fit(numbers(X), y)
+
+
+def test_validation_rows():
+    X, y = people(2000, 10)
+    more, labels = people(2000, 11)
+    model = FairGameClassifier(["recall() >= 0.8"], estimator=LogisticRegression())
+    model.fit(numbers(X), y, validation=(numbers(more), labels))
+    assert len(model.estimators_) == 1
+    assert model.evaluations_["val"].constraints[0]["value"] <= 1e-6
+
+
+class Odd(ClassifierMixin, BaseEstimator):
+    """Gives what it is told to give."""
+
+    def __init__(self, gives="nan"):
+        self.gives = gives
+
+    def fit(self, X, y):
+        self.classes_ = np.array(["a", "b", "c"]) if self.gives == "three" else np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = np.linspace(0.1, 0.9, len(X))
+        p[3] = {"nan": np.nan, "large": 1.5}.get(self.gives, 0.5)
+        found = np.column_stack([1 - p, p])
+        return found[:, :1] if self.gives == "one column" else found
+
+
+@pytest.mark.parametrize(
+    "estimator, said",
+    [
+        (Odd("nan"), "row 3 the score nan"),
+        (Odd("large"), "row 3 the score 1.5"),
+        (Odd("three"), "fitted on 3 classes"),
+        (Odd("one column"), "must have two columns"),
+        (LogisticRegression, "give an instance"),
+        (StandardScaler(), "neither predict_proba nor decision_function"),
+        ("lightgbm", "has no fit"),
+    ],
+    ids=str,
+)
+def test_refused(estimator, said):
+    X, y = people(300, 12)
+    with pytest.raises(ValueError, match=said):
+        FairGameClassifier(["recall() >= 0.8"], estimator=estimator).fit(numbers(X), y)
+
+
+def test_refused_together():
+    X, y = people(300, 13)
+    for more in ({"model": "linear"}, {"algorithm": "practical"}, {"recipe": "paper"}, {"datasets": "two"}, {"datasets": "one"}):
+        with pytest.raises(ValueError):
+            FairGameClassifier(estimator=LogisticRegression(), **more).fit(numbers(X), y)
+    with pytest.raises(ValueError, match="there is no estimator"):
+        FairGameClassifier(prefit=True).fit(numbers(X), y)
+    fitted = LogisticRegression().fit(np.zeros((4, 5)), [0, 1, 0, 1])
+    with pytest.raises(ValueError):
+        FairGameClassifier(estimator=fitted, prefit=True).fit(numbers(X), y)
+    model = FairGameClassifier(["recall() >= 0.7"], estimator=LogisticRegression()).fit(numbers(X), y)
+    with pytest.raises(ValueError, match="joblib"):
+        model.save("nowhere.safetensors")
