@@ -6,6 +6,8 @@ import html
 from collections.abc import Iterable
 from typing import Any
 
+from ._fairgame import printable
+
 
 class Evaluation:
     """Rates and constraints with confidence intervals.
@@ -64,8 +66,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         lines = [self._heading()]
-        lines += [f"  {one['name']}: {_shown(one)} {_verdict(one)}".rstrip() for one in self._all()]
-        lines += [f"  note: {warning}" for warning in self.warnings]
+        lines += [f"  {printable(one['name'])}: {_shown(one)} {_verdict(one)}".rstrip() for one in self._all()]
+        lines += [f"  note: {printable(warning)}" for warning in self.warnings]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -108,7 +110,7 @@ def _verdict(one: dict[str, Any]) -> str:
 
 
 def _value(one: dict[str, Any]) -> str:
-    return str(one["reason"]) if one["value"] is None else f"{one['value']:.4f}"
+    return printable(str(one["reason"])) if one["value"] is None else f"{one['value']:.4f}"
 
 
 def _interval(one: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from ._arguments import labels, two_classes
-from ._fairgame import Table
+from ._fairgame import Table, shown
 from ._table import back, column, groups, is_frame, same, table
 from .rates import _column, _value
 
@@ -60,7 +60,7 @@ class Layout:
             raise ValueError("classes are two labels: the negative one, then the positive one")
         layout = cls(label, label_column, np.array(two))
         if label_column is not None and label == _condition(label_column, layout.classes.tolist()[0]):
-            raise ValueError(f"a row is positive where `{label}`: the positive label is the second of classes")
+            raise ValueError(f"a row is positive where `{shown(label)}`: the positive label is the second of classes")
         return layout
 
     @property
@@ -85,12 +85,13 @@ class Layout:
     def rows(self, X: Any, y: Any, sensitive_features: Any) -> Table:
         """X, y and the groups as one table."""
         if self.label_column is None:
-            raise ValueError(f"the label `{self.label}` is of several columns: use fairgame.evaluate")
+            raise ValueError(f"the label `{shown(self.label)}` is of several columns: use fairgame.evaluate")
         rows = self.features(X)
         y = labels(y, rows.rows)
         if self.classes is not None:
             if unknown := set(np.unique(y).tolist()) - set(self.classes.tolist()):
-                text, (negative, positive) = ", ".join(sorted(map(str, unknown))), self.classes
+                text = shown(", ".join(sorted(map(str, unknown))))
+                negative, positive = (shown(str(one)) for one in self.classes)
                 raise ValueError(f"y has labels that training had not: {text}; it had {negative} and {positive}")
             # 1 and True are equal, but a column of numbers is not one of truth values.
             y = self.classes[(y == self.classes[1]).astype(int)]
@@ -120,11 +121,11 @@ class Layout:
         if name not in (known for known, _ in rows.columns):
             more = [*more, (name, label)]
         elif not same(label, back(rows, name)):
-            raise ValueError(f"y is called `{name}`, and so is a column of X that has other values: rename one")
+            raise ValueError(f"y is called `{shown(name)}`, and so is a column of X that has other values: rename one")
         for name, values in more:
             length = len(values[0] if isinstance(values, tuple) else values)
             if length != rows.rows:
-                raise ValueError(f"column `{name}` has {length} values for {rows.rows} rows of X")
+                raise ValueError(f"column `{shown(name)}` has {length} values for {rows.rows} rows of X")
         return rows.beside(Table.from_columns(more)) if more else rows
 
 

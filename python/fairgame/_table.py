@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._fairgame import Table
+from ._fairgame import Table, shown
 
 # Above it, different integers may be the same float64.
 EXACT = 2**53
@@ -87,17 +87,17 @@ def column(values: Any, name: Any = "") -> Any:
             return np.ascontiguousarray(array, dtype=np.float64)
         case "f":
             if np.isinf(array).any():
-                raise ValueError(f"column `{name}` contains infinity")
+                raise ValueError(f"column `{shown(str(name))}` contains infinity")
             return np.ascontiguousarray(array, dtype=np.float64)
         case "O" | "U" | "T":
             return _objects(values if hasattr(values, "factorize") else array, name)
-    raise ValueError(f"column `{name}` holds {array.dtype}: make numbers, truths or categories of it")
+    raise ValueError(f"column `{shown(str(name))}` holds {array.dtype}: make numbers, truths or categories of it")
 
 
 def _check_exact(whole: np.ndarray, name: Any) -> None:
     if len(whole) and (whole.max() > EXACT or whole.min() < -EXACT):
         raise ValueError(
-            f"column `{name}` has whole numbers beyond 2^53, which cannot be told apart as numbers: "
+            f"column `{shown(str(name))}` has whole numbers beyond 2^53, which cannot be told apart as numbers: "
             "leave it out, or make it a category"
         )
 
@@ -113,7 +113,7 @@ def _objects(values: Any, name: Any) -> Any:
             codes = [-1 if v is None or v != v else places.setdefault(v, len(places)) for v in values]
             held = list(places)
     except TypeError:
-        raise ValueError(f"column `{name}` holds objects that are no numbers, truths or texts") from None
+        raise ValueError(f"column `{shown(str(name))}` holds objects that are no numbers, truths or texts") from None
     codes = np.ascontiguousarray(codes, dtype=np.int32)
     if held and all(isinstance(value, (bool, np.bool_)) for value in held):
         return np.array([*map(int, held), -1], dtype=np.int8)[codes]
@@ -123,7 +123,8 @@ def _objects(values: Any, name: Any) -> Any:
         return np.array([*map(float, held), np.nan])[codes]
     odd = next((value for value in held if not isinstance(value, (str, bool, int, float, np.generic))), None)
     if odd is not None:
-        raise ValueError(f"column `{name}` holds objects, such as a {type(odd).__name__}: make texts or numbers of it")
+        odd = f"objects, such as a {type(odd).__name__}"
+        raise ValueError(f"column `{shown(str(name))}` holds {odd}: make texts or numbers of it")
     return codes, [_text(value) for value in held]
 
 
@@ -144,6 +145,7 @@ def groups(sensitive: Any, rows: Table) -> list[tuple[str, Any]]:
         if name not in known:
             found.append((name, values))
         elif not same(values, back(rows, name)):
+            name = shown(str(name))
             raise ValueError(f"sensitive_features has a column `{name}` that X has too, with other values: rename one")
     return found
 
@@ -168,7 +170,8 @@ def _groups(sensitive: Any, known: list[str]) -> list[tuple[str, Any]]:
         if len(set(sensitive)) < len(sensitive) or len(sensitive) > len(known):
             sensitive = np.asarray(sensitive, dtype=object)  # A value for each row.
         else:
-            raise ValueError(f"sensitive_features: there is no column `{missing}` in X; it has {', '.join(known)}")
+            names = ", ".join(map(shown, known))
+            raise ValueError(f"sensitive_features: there is no column `{shown(missing)}` in X; it has {names}")
     if isinstance(sensitive, Mapping):
         return [(str(name), column(_one(values), name)) for name, values in sensitive.items()]
     if is_pandas(sensitive):

@@ -10,10 +10,10 @@ use fairgame::preset::{PAPER, Preset};
 use fairgame::table::{
     self, ColumnSummary, Format, Missing, ReadOptions, SHIPPED, Shipped, Source, Summary, Table,
 };
-use fairgame::{Error, ErrorKind, Result};
+use fairgame::{Error, ErrorKind, Result, shown};
 use serde_json::{Value, json};
 
-use crate::output::{self, VERSION, count, percent, plain, short};
+use crate::output::{self, VERSION, count, percent, short};
 use crate::read::ReadArguments;
 
 #[derive(Subcommand)]
@@ -186,7 +186,7 @@ fn printed(summary: &Summary) -> String {
     let mut rows = output::table(&["column", "type", "missing", "distinct", "values"]);
     for column in &summary.columns {
         rows.add_row([
-            plain(&column.name),
+            shown(&column.name).into_owned(),
             column.kind.to_string(),
             percent(column.missing_share),
             column.distinct.to_string(),
@@ -207,7 +207,7 @@ fn values(column: &ColumnSummary) -> String {
     let mut shown: Vec<String> = column
         .top
         .iter()
-        .map(|top| format!("{} {}", plain(&top.value), percent(top.share)))
+        .map(|top| format!("{} {}", shown(&top.value), percent(top.share)))
         .collect();
     if column.distinct > column.top.len() {
         shown.push("…".to_owned());
@@ -286,7 +286,7 @@ impl Encoded {
             text += &format!("{} of the training rows are positive\n{rows}\n", percent(positive));
         }
         for name in self.encoder.names() {
-            text += &format!("  {}\n", plain(&name));
+            text += &format!("  {}\n", shown(&name));
         }
         text
     }

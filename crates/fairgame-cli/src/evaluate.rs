@@ -13,10 +13,10 @@ use fairgame::rate::Problem;
 use fairgame::rate::language::Condition;
 use fairgame::table::{Table, Values};
 use fairgame::train::weight_column;
-use fairgame::{Error, ErrorKind, Result};
+use fairgame::{Error, ErrorKind, Result, printable};
 use serde_json::json;
 
-use crate::output::{self, plain};
+use crate::output;
 use crate::policy::ProblemArguments;
 use crate::read::ReadArguments;
 use crate::verdict::Verdict;
@@ -369,7 +369,7 @@ fn cells(measurement: &Measurement, signed: bool) -> [String; 2] {
             let shown = format!("{} to {}", number(interval.low), number(interval.high));
             [number(estimate.value), shown]
         }
-        Measurement::Nothing { reason } => ["–".to_owned(), plain(reason)],
+        Measurement::Nothing { reason } => ["–".to_owned(), printable(reason).into_owned()],
     }
 }
 
@@ -437,10 +437,11 @@ fn printed(found: &Evaluation, margin: Option<&str>) -> String {
     header.extend(open.then_some("rows to decide"));
     let mut losses = output::table(&header);
     let [value, interval] = cells(&found.objective.measurement, false);
-    losses.add_row([plain(&found.objective.name), value, interval, String::new()]);
+    losses.add_row([printable(&found.objective.name).into_owned(), value, interval, String::new()]);
     for one in &found.constraints {
         let [value, interval] = cells(&one.measurement, true);
-        let mut row = vec![plain(&one.name), value, interval, one.verdict.to_string()];
+        let mut row =
+            vec![printable(&one.name).into_owned(), value, interval, one.verdict.to_string()];
         row.extend(open.then(|| to_decide(one)));
         losses.add_row(row);
     }
@@ -450,7 +451,12 @@ fn printed(found: &Evaluation, margin: Option<&str>) -> String {
         if !seen.contains(&&rate.text) {
             seen.push(&rate.text);
             let [value, interval] = cells(&rate.measurement, false);
-            rates.add_row([plain(&rate.text), rate.rows.to_string(), value, interval]);
+            rates.add_row([
+                printable(&rate.text).into_owned(),
+                rate.rows.to_string(),
+                value,
+                interval,
+            ]);
         }
     }
     for (table, columns) in [(&mut losses, vec![1, 2, 4]), (&mut rates, vec![1, 2, 3])] {

@@ -69,7 +69,8 @@ enum Command {
 
 fn main() -> ExitCode {
     output::quiet_dependencies();
-    let result = match Arguments::parse().command {
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| output::misused(error).exit());
+    let result = match arguments.command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Data(command) => data::run(command).map(|()| Verdict::Met),
         Command::Train(arguments) => train::run(&arguments),

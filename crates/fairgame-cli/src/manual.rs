@@ -25,7 +25,7 @@ pub(crate) struct Man {
 pub(crate) fn completions(arguments: &Completions, mut command: Command) -> Result<Verdict> {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "fairgame", &mut text);
-    output::print(&String::from_utf8_lossy(&text))?;
+    output::print_data(&String::from_utf8_lossy(&text))?;
     Ok(Verdict::Met)
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn man(arguments: &Man, command: Command) -> Result<Verdict> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     let Some(folder) = &arguments.folder else {
-        output::print(&page(&command)?)?;
+        output::print_data(&page(&command)?)?;
         return Ok(Verdict::Met);
     };
     std::fs::create_dir_all(folder).map_err(|error| {

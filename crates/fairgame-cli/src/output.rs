@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::error::{ContextKind, ContextValue};
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
-use fairgame::{Error, ErrorKind, Remedy, Result};
+use fairgame::{Error, ErrorKind, Remedy, Result, is_hidden, printable, printable_lines, shown};
 use serde::Serialize;
 
 /// Of every JSON document.
@@ -51,8 +52,13 @@ impl Write for Stdout {
     }
 }
 
-/// Prints data.
+/// Prints a text for people; names and values in it from outside cannot harm a terminal.
 pub(crate) fn print(text: &str) -> Result<()> {
+    print_data(&printable_lines(text))
+}
+
+/// Prints data, as it is.
+pub(crate) fn print_data(text: &str) -> Result<()> {
     let mut out = Stdout::default();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
         Error::new(ErrorKind::Io, format!("cannot be written: {error}")).at(STDOUT)
@@ -62,27 +68,40 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// What messages call standard output.
 pub(crate) const STDOUT: &str = "standard output";
 
-/// A JSON document as text.
+/// A JSON document as text; characters that are hidden stand in it as escapes of JSON.
 pub(crate) fn document(document: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(document)
-        .map_err(|error| Error::new(ErrorKind::Value, format!("no JSON can be made: {error}")))?;
-    Ok(text + "\n")
+    let failed =
+        |error: String| Error::new(ErrorKind::Value, format!("no JSON can be made: {error}"));
+    let text = serde_json::to_string_pretty(document).map_err(|error| failed(error.to_string()))?;
+    let mut safe = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        // Between the strings of a document there is nothing hidden but line ends.
+        if c != '\n' && is_hidden(c) {
+            let mut units = [0; 2];
+            let units = c.encode_utf16(&mut units).iter();
+            safe.extend(units.map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            safe.push(c);
+        }
+    }
+    safe.push('\n');
+    Ok(safe)
 }
 
 /// Prints a JSON document.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
-    print(&document(value)?)
+    print_data(&document(value)?)
 }
 
 /// Tells the user something that is not data.
 pub(crate) fn notice(text: impl std::fmt::Display) {
     // Nothing can be done about a standard error that is closed.
-    let _ = writeln!(io::stderr(), "note: {text}");
+    let _ = writeln!(io::stderr(), "note: {}", printable(&text.to_string()));
 }
 
 /// Warns the user of something about the result.
 pub(crate) fn warning(text: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "warning: {text}");
+    let _ = writeln!(io::stderr(), "warning: {}", printable(&text.to_string()));
 }
 
 /// Tells the user what went wrong.
@@ -90,12 +109,36 @@ pub(crate) fn error(error: &Error) {
     let _ = writeln!(io::stderr(), "error: {}", error.shown(flag));
 }
 
+/// What is wrong with the command line, with what was typed fit for a terminal.
+pub(crate) fn misused(mut error: clap::Error) -> clap::Error {
+    let safe = |text: &String| printable(text).into_owned();
+    let typed: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(safe(text)))),
+            ContextValue::Strings(texts) => {
+                Some((kind, ContextValue::Strings(texts.iter().map(safe).collect())))
+            }
+            // Tips that quote what was typed.
+            ContextValue::StyledStrs(texts) => {
+                let texts = texts.iter().map(|text| safe(&text.to_string()).into());
+                Some((kind, ContextValue::StyledStrs(texts.collect())))
+            }
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in typed {
+        error.insert(kind, value);
+    }
+    error
+}
+
 /// The option of the command line that does what helps.
 fn flag(remedy: &Remedy) -> String {
     match remedy {
-        Remedy::Missing(text) => format!("{remedy} (--missing '{text}')"),
-        Remedy::Kind(column, kind) => format!("{remedy} (--type '{column}={kind}')"),
-        Remedy::Drop(column) => format!("{remedy} (--drop '{column}')"),
+        Remedy::Missing(text) => format!("{remedy} (--missing '{}')", shown(text)),
+        Remedy::Kind(column, kind) => format!("{remedy} (--type '{}={kind}')", shown(column)),
+        Remedy::Drop(column) => format!("{remedy} (--drop '{}')", shown(column)),
         Remedy::NoHeader => format!("{remedy} (--no-header)"),
         Remedy::Names => format!("{remedy} (--names a,b,c)"),
         Remedy::Delimiter => format!("{remedy} (--delimiter ';')"),
@@ -114,13 +157,6 @@ pub(crate) fn quiet_dependencies() {
             loud(panic);
         }
     }));
-}
-
-/// A text that cannot move the cursor or break a table.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-        .collect()
 }
 
 /// A rule under the header, and nothing else.

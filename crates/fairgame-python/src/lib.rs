@@ -8,6 +8,8 @@ mod classifier;
 mod table;
 mod train;
 
+use std::borrow::Cow;
+
 use fairgame::classifier::draws;
 use fairgame::evaluate::{self, Decisions, Evaluation};
 use fairgame::rate::{Problem, Weighted};
@@ -57,6 +59,18 @@ fn without_unit(units: Option<&[Option<u64>]>) -> Option<String> {
     }
 }
 
+/// A message for people, with the names and values in it fit for a terminal.
+#[pyfunction]
+fn printable(text: &str) -> Cow<'_, str> {
+    fairgame::printable(text)
+}
+
+/// A name or a value within a message, fit for a terminal and cut where it is long.
+#[pyfunction]
+fn shown(text: &str) -> Cow<'_, str> {
+    fairgame::shown(text)
+}
+
 /// Refuses settings that no training could be made with, and gives the complete ones.
 #[pyfunction]
 fn check(policy: &str) -> PyResult<String> {
@@ -103,6 +117,8 @@ fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<PyTable>()?;
     module.add_class::<PyClassifier>()?;
+    module.add_function(wrap_pyfunction!(printable, module)?)?;
+    module.add_function(wrap_pyfunction!(shown, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(settings, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;

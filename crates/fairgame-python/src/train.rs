@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use fairgame::Threads;
 use fairgame::train::{Data, FoldRows, Sheet, Turn, Watch};
+use fairgame::{Threads, printable};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -37,6 +37,11 @@ impl Watch for Called {
             Some(_) => ControlFlow::Break(()),
         }
     }
+}
+
+/// What Python may print.
+fn message(notice: &impl ToString) -> String {
+    printable(&notice.to_string()).into_owned()
 }
 
 fn sheet(table: &PyTable) -> Sheet<'_> {
@@ -89,8 +94,8 @@ pub(crate) fn train(
         return Err(error);
     }
     let trained = outcome.and_then(|outcome| outcome.trained()).map_err(failed)?;
-    let notices: Vec<String> = trained.notices.iter().map(ToString::to_string).collect();
-    let warnings: Vec<String> = trained.warnings.iter().map(ToString::to_string).collect();
+    let notices: Vec<String> = trained.notices.iter().map(message).collect();
+    let warnings: Vec<String> = trained.warnings.iter().map(message).collect();
     let result = json!({
         "turns": trained.turns,
         "notices": notices,

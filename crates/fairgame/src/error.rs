@@ -6,6 +6,7 @@ use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
 use crate::kind::Kind;
+use crate::printable::{printable, shown, write_char};
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -33,6 +34,8 @@ pub enum ErrorKind {
 }
 
 /// An error that says where, what, and what to do about it.
+///
+/// Names and values from outside may be in any part of it: every part is made [`printable`](crate::printable).
 ///
 /// ```
 /// use fairgame::{Error, ErrorKind};
@@ -83,9 +86,9 @@ pub enum Remedy {
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Remedy::Missing(text) => write!(f, "count `{text}` as missing"),
-            Remedy::Kind(column, kind) => write!(f, "read column `{column}` as a {kind}"),
-            Remedy::Drop(column) => write!(f, "leave column `{column}` out"),
+            Remedy::Missing(text) => write!(f, "count `{}` as missing", shown(text)),
+            Remedy::Kind(column, kind) => write!(f, "read column `{}` as a {kind}", shown(column)),
+            Remedy::Drop(column) => write!(f, "leave column `{}` out", shown(column)),
             Remedy::NoHeader => f.write_str("say that the file has no header"),
             Remedy::Names => f.write_str("name the columns yourself"),
             Remedy::Delimiter => f.write_str("give the right delimiter"),
@@ -105,7 +108,7 @@ struct Snippet {
 impl Error {
     /// An error of `kind` whose `message` says what was asked and what was found.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        let (places, message) = (Vec::new(), message.into());
+        let (places, message) = (Vec::new(), printable(&message.into()).into_owned());
         let remedies = Vec::new();
         Error(Box::new(Parts { kind, places, message, snippet: None, help: None, remedies }))
     }
@@ -113,7 +116,7 @@ impl Error {
     /// Adds an enclosing place: the innermost is added first, a file last.
     #[must_use]
     pub fn at(mut self, place: impl fmt::Display) -> Self {
-        self.0.places.insert(0, place.to_string());
+        self.0.places.insert(0, printable(&place.to_string()).into_owned());
         self
     }
 
@@ -131,7 +134,7 @@ impl Error {
     /// ```
     #[must_use]
     pub fn pointing(mut self, text: &str, part: Range<usize>, label: impl Into<String>) -> Self {
-        let (column, snippet) = Snippet::new(text, part, label.into());
+        let (column, snippet) = Snippet::new(text, part, printable(&label.into()).into_owned());
         self.0.snippet = Some(snippet);
         self.at(format!("column {column}"))
     }
@@ -139,7 +142,7 @@ impl Error {
     /// Says what the user can do.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.0.help = Some(help.into());
+        self.0.help = Some(printable(&help.into()).into_owned());
         self
     }
 
@@ -174,7 +177,7 @@ impl Error {
         &self.0.remedies
     }
 
-    /// The whole error, with each remedy in the words of `name`.
+    /// The whole error, with each remedy in the words of `name`, which are made printable too.
     pub fn shown(&self, name: impl Fn(&Remedy) -> String) -> String {
         let mut text = self.message();
         if let Some(Snippet { line, underline, label }) = &self.0.snippet {
@@ -184,7 +187,7 @@ impl Error {
             .advice()
             .map(str::to_owned)
             .into_iter()
-            .chain(self.remedies().iter().map(name))
+            .chain(self.remedies().iter().map(|remedy| printable(&name(remedy)).into_owned()))
             .collect();
         if !help.is_empty() {
             text += &format!("\n  help: {}", help.join("; or "));
@@ -206,9 +209,13 @@ impl Snippet {
         let last = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
         let column = text[first..start].chars().count() + 1;
 
-        let printable = |c: char| if c.is_control() { ' ' } else { c };
-        let before: Vec<char> = text[first..start].chars().map(printable).collect();
-        let after: Vec<char> = text[start..last].chars().map(printable).collect();
+        let printable = |part: &str| -> Vec<char> {
+            let mut printed = String::new();
+            part.chars().for_each(|c| write_char(c, &mut printed));
+            printed.chars().collect()
+        };
+        let before = printable(&text[first..start]);
+        let after = printable(&text[start..last]);
         let skipped = before.len().saturating_sub(SHOWN / 2);
         let kept = after.len().min(SHOWN - (before.len() - skipped));
         let mut line = String::from(if skipped > 0 { "…" } else { "" });
@@ -217,7 +224,7 @@ impl Snippet {
         let indent = width(&line.chars().collect::<Vec<_>>());
         line.extend(&after[..kept]);
         line.push_str(if kept < after.len() { "…" } else { "" });
-        let marked = text[start..end.min(last)].chars().count().min(kept);
+        let marked = printable(&text[start..end.min(last).max(start)]).len().min(kept);
         let underline =
             format!("{}{}", " ".repeat(indent), "^".repeat(width(&after[..marked]).max(1)));
         (column, Snippet { line, underline, label })

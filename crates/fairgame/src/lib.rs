@@ -56,6 +56,7 @@ pub mod observe;
 pub mod optimize;
 pub mod player;
 pub mod preset;
+mod printable;
 pub mod random;
 pub mod rate;
 pub mod sample;
@@ -67,6 +68,7 @@ mod whole;
 mod wide;
 
 pub use error::{Error, ErrorKind, Remedy, Result, nearest};
+pub use printable::{is_hidden, printable, printable_lines, shown};
 pub use threads::Threads;
 
 /// The README's examples, compiled and run.

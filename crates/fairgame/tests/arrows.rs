@@ -8,12 +8,16 @@ use std::path::Path;
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// The names that the root of the crate hands on, and the modules they are from.
-const HANDED_ON: [(&str, &str); 6] = [
+const HANDED_ON: [(&str, &str); 10] = [
     ("Error", "error"),
     ("ErrorKind", "error"),
     ("Remedy", "error"),
     ("Result", "error"),
     ("nearest", "error"),
+    ("is_hidden", "printable"),
+    ("printable", "printable"),
+    ("printable_lines", "printable"),
+    ("shown", "printable"),
     ("Threads", "threads"),
 ];
 

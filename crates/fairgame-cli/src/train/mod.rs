@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
         let validation = !arguments.split.validation.is_empty();
         let test = !arguments.split.test.is_empty();
         let plan = spec.plan(&Shape { validation, test, ..Shape::default() })?;
-        output::print(&policy::printed(plan.spec())?)?;
+        output::print_data(&policy::printed(plan.spec())?)?;
         return Ok(Verdict::Met);
     }
     arguments.check_files()?;
@@ -133,7 +133,10 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
         model: arguments.output.as_deref(),
         report: arguments.report.as_deref().filter(|_| reported.is_ok()),
     };
-    output::print(&if arguments.json { result.json()? } else { result.text() })?;
+    match arguments.json {
+        true => output::print_data(&result.json()?)?,
+        false => output::print(&result.text())?,
+    }
     // The result is there, whatever became of the page.
     reported?;
     Ok(match trained.standing() {

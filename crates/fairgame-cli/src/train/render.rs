@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use comfy_table::CellAlignment;
-use fairgame::Result;
 use fairgame::algorithm::Algorithm;
 use fairgame::classifier::{Blend, Margin, Selection, ShrinkSpec};
 use fairgame::evaluate::{ConstraintResult, Evaluation, ROUNDING};
 use fairgame::train::{GameSummary, Standing, Trained, weight_of_steps};
+use fairgame::{Result, printable};
 use serde_json::{Value, json};
 
-use crate::output::{self, plain};
+use crate::output;
 
 /// What a training came to, and where it was written.
 pub(super) struct Rendered<'a> {
@@ -184,7 +184,7 @@ impl Rendered<'_> {
         let names = parts.first().map_or(&[][..], |(_, part)| &part.constraints);
         let tested = self.trained.part("test").is_some();
         for (i, one) in names.iter().enumerate() {
-            row(plain(&one.name), &|part| match part.constraints[i].value() {
+            row(printable(&one.name).into_owned(), &|part| match part.constraints[i].value() {
                 Some(value) if std::ptr::eq(part, parts[parts.len() - 1].1) && tested => {
                     format!("{value:+.4} {}", part.constraints[i].verdict)
                 }
@@ -259,7 +259,7 @@ impl Rendered<'_> {
                 format!("{:+.4} ({:+.4} to {:+.4})", found.value, interval.low, interval.high)
             });
             table.add_row([
-                plain(&one.constraint),
+                printable(&one.constraint).into_owned(),
                 number(one.value),
                 one.optimism.map_or("–".to_owned(), number),
                 match one.margin < one.asked - 5e-5 {
@@ -347,7 +347,7 @@ impl Rendered<'_> {
         match costs.max_by(|a, b| a.0.total_cmp(&b.0)) {
             Some((price, one)) if price > 0.001 => format!(
                 "The constraint that costs most is `{}`: 0.01 of slack would lower the objective by {:.4}.\n",
-                plain(&one.name),
+                printable(&one.name).into_owned(),
                 0.01 * price
             ),
             _ => String::new(),
@@ -363,7 +363,7 @@ impl Rendered<'_> {
         let mut text = String::new();
         for one in &test.constraints {
             if let Some(reason) = one.measurement.reason() {
-                let name = plain(&one.name);
+                let name = printable(&one.name).into_owned();
                 text += &format!("On the test rows, `{name}` cannot be measured: {reason}.\n");
             }
         }

@@ -32,8 +32,8 @@ use serde::Serialize;
 pub use encoder::{Encoder, Input, Scale};
 pub use features::{Codes, Features};
 
-use crate::Result;
 use crate::settings::{self, Fault, declare};
+use crate::{Result, shown};
 
 declare! {
     /// How columns become features.
@@ -186,21 +186,26 @@ pub enum Notice {
 
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Notice::Constant { column: name }
+        | Notice::Pooled { column: name, .. }
+        | Notice::AllRare { column: name, .. }
+        | Notice::Identifier { column: name, .. }) = self;
+        let column = shown(name);
         match self {
-            Notice::Constant { column } => {
+            Notice::Constant { .. } => {
                 write!(f, "column `{column}` has a single value in training and is not a feature")
             }
-            Notice::Pooled { column, values, rows } => {
+            Notice::Pooled { values, rows, .. } => {
                 write!(
                     f,
                     "column `{column}`: rare values share one code ({values} of them, in {rows} rows)"
                 )
             }
-            Notice::AllRare { column, values } => write!(
+            Notice::AllRare { values, .. } => write!(
                 f,
                 "column `{column}` has {values} values, each of them rare, and is not a feature"
             ),
-            Notice::Identifier { column, values } => write!(
+            Notice::Identifier { values, .. } => write!(
                 f,
                 "column `{column}` has {values} values, most of them in one row: \
                  if it is an identifier, ignore it"

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::language::{Condition, Expression, Span, Statement};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, printable};
 
 /// What to minimise, subject to what, for which label.
 ///
@@ -125,9 +125,10 @@ impl fmt::Display for BindNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BindNotice::EmptyGroup { constraint, reason } => {
-                write!(f, "left out `{constraint}`: {reason}")
+                write!(f, "left out `{}`: {}", printable(constraint), printable(reason))
             }
             BindNotice::AlwaysMet { constraint } => {
+                let constraint = printable(constraint);
                 write!(f, "no classifier can violate `{constraint}`: it changes nothing")
             }
         }

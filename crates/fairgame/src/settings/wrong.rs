@@ -44,7 +44,7 @@ impl Wrong {
     /// A name that is no setting at this place.
     pub fn unknown_key(at: &Place, name: &str, known: &[&str]) -> Self {
         let (key, culprit) = (at.key(name).key, Culprit::Name);
-        let message = format!("there is no setting `{}`", key.join("."));
+        let message = format!("there is no setting `{}`", crate::shown(&key.join(".")));
         Wrong { key, culprit, message, help: Some(hint(name, known)) }
     }
 
@@ -55,8 +55,8 @@ impl Wrong {
             Culprit::Value => at.key.clone(),
         };
         let message = match at.key.is_empty() {
-            true => format!("there is no `{word}`"),
-            false => format!("there is no {} `{word}`", at.key.join(".")),
+            true => format!("there is no `{}`", crate::shown(word)),
+            false => format!("there is no {} `{}`", at.key.join("."), crate::shown(word)),
         };
         Wrong { key, culprit, message, help: Some(hint(word, known)) }
     }
@@ -111,7 +111,7 @@ fn shown(value: &Value) -> String {
         Value::Null => "nothing".to_owned(),
         Value::Bool(truth) => format!("`{truth}`"),
         Value::Number(number) => format!("the number {number}"),
-        Value::String(text) => format!("the text `{text}`"),
+        Value::String(text) => format!("the text `{}`", crate::shown(text)),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "a table".to_owned(),
     }

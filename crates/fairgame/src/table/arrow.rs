@@ -24,7 +24,7 @@ use super::input::{Stream, Whole};
 use super::ipc::{Messages, check_footer};
 use super::text::EXACT;
 use super::{Kind, MISSING, Missing, ReadOptions, Untyped};
-use crate::{Error, ErrorKind, Remedy, Result};
+use crate::{Error, ErrorKind, Remedy, Result, shown};
 
 /// Rows decoded at a time.
 const BATCH: usize = 8192;
@@ -144,7 +144,7 @@ impl Rows {
                 Misplaced::Value(row, text, misfit) => misfit
                     .error(text.as_bytes(), &column.name, column.declared)
                     .at(format!("row {}", self.appended + row + 1)),
-                Misplaced::Kind(error) => error.at(format!("column `{}`", column.name)),
+                Misplaced::Kind(error) => error.at(format!("column `{}`", shown(&column.name))),
             })?;
         }
         self.appended += batch.num_rows();

@@ -8,7 +8,7 @@ use super::{
     Category, Column, Dictionary, Kind, MISSING, Missing, ReadOptions, Table, Values, list,
     no_such_column,
 };
-use crate::{Error, ErrorKind, Remedy, Result};
+use crate::{Error, ErrorKind, Remedy, Result, shown};
 
 /// A table that grows; all sources of one read append to the same one.
 #[derive(Default)]
@@ -45,35 +45,34 @@ pub(super) enum Misfit {
 impl Misfit {
     /// The error for `text` in the column `name`, which was (not) `declared` to be of its kind.
     pub(super) fn error(self, text: &[u8], name: &str, declared: bool) -> Error {
-        const SHOWN: usize = 40;
+        let column = shown(name);
         let text = String::from_utf8_lossy(text);
-        let mut shown: String = text.chars().take(SHOWN).collect();
-        if shown.len() < text.len() {
-            shown.push('…');
-        }
+        let value = shown(&text);
         let found = |what: &str| {
-            Error::new(ErrorKind::Value, format!("column `{name}` holds `{shown}`, {what}"))
+            Error::new(ErrorKind::Value, format!("column `{column}` holds `{value}`, {what}"))
+        };
+        // What is shown in another way than it is written cannot be typed.
+        let with_marker = |error: Error| match value == text {
+            true => error.remedy(Remedy::Missing(text.to_string())),
+            false => error,
         };
         let so_far = if declared { "is declared to be" } else { "has been so far" };
-        let missing = Remedy::Missing(shown.clone());
         let category = Remedy::Kind(name.to_owned(), Kind::Category);
         match self {
             Misfit::NotNumber => {
-                found(&format!("which is not the finite number that the column {so_far}"))
-                    .remedy(missing)
-                    .remedy(category)
+                let what = format!("which is not the finite number that the column {so_far}");
+                with_marker(found(&what)).remedy(category)
             }
             Misfit::Inexact => found("an integer too long to keep exactly as a number")
                 .remedy(category)
                 .remedy(Remedy::Drop(name.to_owned())),
             Misfit::NotBoolean => {
-                found(&format!("which is not the true or false that the column {so_far}"))
-                    .remedy(missing)
-                    .remedy(category)
+                let what = format!("which is not the true or false that the column {so_far}");
+                with_marker(found(&what)).remedy(category)
             }
             Misfit::NotUtf8 => Error::new(
                 ErrorKind::Format,
-                format!("column `{name}` holds bytes that are not UTF-8 (`{shown}`)"),
+                format!("column `{column}` holds bytes that are not UTF-8 (`{value}`)"),
             )
             .help("convert the file to UTF-8, for example with `iconv -f LATIN1 -t UTF-8`"),
         }
@@ -147,10 +146,10 @@ fn check_names(names: &[String]) -> Result<()> {
             .remedy(Remedy::Names));
         }
         if let Some(earlier) = names[..index].iter().position(|other| other == name) {
-            return Err(Error::new(
-                ErrorKind::Column,
-                format!("columns {} and {} are both named `{name}`", earlier + 1, index + 1),
-            )
+            return Err(Error::new(ErrorKind::Column, {
+                let name = shown(name);
+                format!("columns {} and {} are both named `{name}`", earlier + 1, index + 1)
+            })
             .help("rename one")
             .remedy(Remedy::Names));
         }

@@ -34,7 +34,7 @@ pub use summary::{ColumnSummary, Range, Summary, TopValue, quantile};
 pub(crate) use text::canonical;
 pub use write::{Format, Writer, write};
 
-use crate::{Error, ErrorKind, Result, nearest};
+use crate::{Error, ErrorKind, Result, nearest, shown};
 
 /// A table: named columns of one length, in order.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,15 +51,15 @@ impl Table {
         for (index, column) in columns.iter().enumerate() {
             if column.values.len() != rows {
                 let found = column.values.len();
-                return Err(Error::new(
-                    ErrorKind::Column,
-                    format!("column `{}` has {found} rows where others have {rows}", column.name),
-                ));
+                return Err(Error::new(ErrorKind::Column, {
+                    let name = shown(&column.name);
+                    format!("column `{name}` has {found} rows where others have {rows}")
+                }));
             }
             if columns[..index].iter().any(|earlier| earlier.name == column.name) {
                 return Err(Error::new(
                     ErrorKind::Column,
-                    format!("two columns are named `{}`", column.name),
+                    format!("two columns are named `{}`", shown(&column.name)),
                 ));
             }
         }
@@ -68,7 +68,7 @@ impl Table {
             if let Some(row) = numbers.iter().position(|number| number.is_infinite()) {
                 return Err(Error::new(
                     ErrorKind::Value,
-                    format!("row {} of column `{name}` is infinite", row + 1),
+                    format!("row {} of column `{}` is infinite", row + 1, shown(name)),
                 ));
             }
             // There is one zero: −0 would be a value of its own to a hash table.
@@ -131,9 +131,9 @@ pub(crate) fn no_such_column<'a>(
     name: &str,
     names: impl Iterator<Item = &'a str> + Clone,
 ) -> Error {
-    let error = Error::new(ErrorKind::Column, format!("there is no column `{name}`"));
+    let error = Error::new(ErrorKind::Column, format!("there is no column `{}`", shown(name)));
     match nearest(name, names.clone()) {
-        Some(near) => error.help(format!("did you mean `{near}`?")),
+        Some(near) => error.help(format!("did you mean `{}`?", shown(near))),
         None => error.help(format!("the columns are {}", list(names))),
     }
 }
@@ -141,7 +141,7 @@ pub(crate) fn no_such_column<'a>(
 /// Names in backticks, at most a dozen of them.
 pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
-    let mut names = names.map(|name| format!("`{name}`"));
+    let mut names = names.map(|name| format!("`{}`", shown(name)));
     let mut shown: Vec<String> = names.by_ref().take(SHOWN).collect();
     match names.count() {
         0 => {}
