@@ -79,9 +79,12 @@ def load(path: str | os.PathLike, *, classes: Iterable[Any] | None = None) -> Fa
     return FairGameClassifier.load(path, classes=classes)
 
 
-def read(*paths: str | os.PathLike) -> Table:
-    """Reads files as the command line does: CSV, Parquet or Arrow, compressed or not, a folder, or `@adult`."""
-    return Table.read([os.fspath(path) for path in paths])
+def read(*paths: str | os.PathLike, max_field: int | None = None, max_record: int | None = None) -> Table:
+    """Reads files as the command line does: CSV, Parquet or Arrow, compressed or not, a folder, or `@adult`.
+
+    A text of more than `max_field` bytes (64 MiB), or a row of CSV of more than `max_record` (128 MiB), is an error.
+    """
+    return Table.read([os.fspath(path) for path in paths], max_field, max_record)
 
 
 def dataset(name: str) -> Any:

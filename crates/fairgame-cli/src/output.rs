@@ -144,6 +144,8 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::Delimiter => format!("{remedy} (--delimiter ';')"),
         Remedy::Comment => format!("{remedy} (--comment '#')"),
         Remedy::Quote => format!("{remedy} (--quote)"),
+        Remedy::MaxField => format!("{remedy} (--max-field 1G)"),
+        Remedy::MaxRecord => format!("{remedy} (--max-record 1G)"),
         other => other.to_string(),
     }
 }

@@ -63,6 +63,14 @@ pub(crate) struct FormatArguments {
     /// Leave this column out (repeatable)
     #[arg(long, value_name = "COLUMN")]
     drop: Vec<String>,
+
+    /// The bytes that one field may have, as 500K, 64M or 1G; a longer one is an error
+    #[arg(long, value_name = "BYTES", value_parser = size, default_value = "64M")]
+    max_field: usize,
+
+    /// The bytes that one row of CSV may have, with eight for each field; a longer one is an error
+    #[arg(long, value_name = "BYTES", value_parser = size, default_value = "128M")]
+    max_record: usize,
 }
 
 impl ReadArguments {
@@ -290,6 +298,8 @@ impl FormatArguments {
             untyped: Untyped::Content,
             columns: (!self.columns.is_empty()).then(|| self.columns.clone()),
             drop: self.drop.clone(),
+            max_field: self.max_field,
+            max_record: self.max_record,
         }
     }
 }
@@ -309,6 +319,20 @@ fn byte(text: &str) -> Result<u8> {
         b"tab" | b"\\t" => Ok(b'\t'),
         _ => Err(Error::new(ErrorKind::Settings, "one ASCII character is needed, or `tab`")),
     }
+}
+
+/// A number of bytes, at least one, perhaps in K, M or G of 1,024 times as many.
+fn size(text: &str) -> Result<usize> {
+    let (number, scale) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
+        Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(scale));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
+        Error::new(ErrorKind::Settings, "a number of bytes above 0 is needed, as in `64M`")
+    })
 }
 
 fn kind(text: &str) -> Result<(String, Kind)> {

@@ -250,3 +250,23 @@ fn a_reader_that_stops_listening_is_no_error() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     }
 }
+
+#[test]
+fn fields_and_rows_have_limits_that_flags_set() {
+    let folder = Folder::with("rows.csv", format!("a,b\n1,{}\n", "x".repeat(2000)));
+    let run = |more: &[&str]| folder.fairgame(&[&["data", "describe", "rows.csv"], more].concat());
+    assert_eq!(run(&[]).code, Some(0));
+    assert_eq!(run(&["--max-field", "2k", "--max-record", "3K"]).code, Some(0));
+    let field = run(&["--max-field", "1K"]);
+    assert_eq!(field.code, Some(2));
+    assert!(
+        field.stderr.contains("line 2, field 2: the field has more than 1024 bytes"),
+        "{field:?}"
+    );
+    assert!(field.stderr.contains("--max-field 1G"), "{field:?}");
+    let row = run(&["--max-record", "2010"]);
+    assert!(row.stderr.contains("line 2: the row has more than 2010 bytes"), "{row:?}");
+    for wrong in ["0", "-1", "1T", "", "99999999999G"] {
+        assert_eq!(run(&[&format!("--max-field={wrong}")]).code, Some(2), "{wrong}");
+    }
+}

@@ -62,12 +62,22 @@ impl PyTable {
         py.detach(|| read([source], &ReadOptions::default())).map(PyTable).map_err(failed)
     }
 
-    /// A table of files, or of a dataset that is shipped, such as `@adult`.
+    /// A table of files, or of a dataset that is shipped, such as `@adult`; so many bytes may a text and a row have.
     #[staticmethod]
-    fn read(py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
+    #[pyo3(signature = (names, max_field=None, max_record=None))]
+    fn read(
+        py: Python<'_>,
+        names: Vec<String>,
+        max_field: Option<usize>,
+        max_record: Option<usize>,
+    ) -> PyResult<Self> {
         let table = py.detach(|| {
             let sources = names.iter().map(|name| Source::parse(name));
-            read(sources.collect::<fairgame::Result<Vec<_>>>()?, &ReadOptions::default())
+            let plain = ReadOptions::default();
+            let max_field = max_field.unwrap_or(plain.max_field);
+            let max_record = max_record.unwrap_or(plain.max_record);
+            let options = ReadOptions { max_field, max_record, ..plain };
+            read(sources.collect::<fairgame::Result<Vec<_>>>()?, &options)
         });
         table.map(PyTable).map_err(failed)
     }

@@ -81,6 +81,10 @@ pub enum Remedy {
     Comment,
     /// Give the right quote.
     Quote,
+    /// Let one text have more bytes.
+    MaxField,
+    /// Let a row of CSV have more bytes.
+    MaxRecord,
 }
 
 impl fmt::Display for Remedy {
@@ -94,6 +98,8 @@ impl fmt::Display for Remedy {
             Remedy::Delimiter => f.write_str("give the right delimiter"),
             Remedy::Comment => f.write_str("say what comments begin with"),
             Remedy::Quote => f.write_str("say what fields are quoted with"),
+            Remedy::MaxField => f.write_str("allow longer fields"),
+            Remedy::MaxRecord => f.write_str("allow longer rows"),
         }
     }
 }

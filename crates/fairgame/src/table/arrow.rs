@@ -236,10 +236,10 @@ fn append(
             Ok(())
         }
         (Some(Kind::Category), Kind::Category) if dictionary_of_text(array.data_type()) => {
-            append_dictionary(array, column, missing)
+            append_dictionary(array, column, options)
         }
         (Some(_), _) if column.declared || natural == Kind::Category => {
-            append_texts(array, column, missing)
+            append_texts(array, column, options)
         }
         (kind, _) => Err(Misplaced::Kind(
             Error::new(
@@ -332,7 +332,7 @@ fn check_exact(array: &ArrayRef) -> Result<(), Misplaced> {
 fn append_texts(
     array: &ArrayRef,
     column: &mut ColumnBuilder,
-    missing: &Missing,
+    options: &ReadOptions,
 ) -> Result<(), Misplaced> {
     let whole = array.data_type().is_floating();
     let texts = cast_to(&in_utc(array), &DataType::Utf8)?;
@@ -340,8 +340,9 @@ fn append_texts(
         // A whole number reads as in CSV, whatever type it was stored in.
         let text = text.unwrap_or_default();
         let text = if whole { text.strip_suffix(".0").unwrap_or(text) } else { text };
+        check_length(row, text, options)?;
         column
-            .push_text(text.as_bytes().trim_ascii(), missing)
+            .push_text(text.as_bytes().trim_ascii(), &options.missing)
             .map_err(|misfit| Misplaced::Value(row, text.to_owned(), misfit))?;
     }
     Ok(())
@@ -370,12 +371,20 @@ fn in_utc(array: &ArrayRef) -> ArrayRef {
     }
 }
 
+fn check_length(row: usize, text: &str, options: &ReadOptions) -> Result<(), Misplaced> {
+    match text.len() > options.max_field {
+        true => Err(Misplaced::Value(row, text.to_owned(), Misfit::TooLong(options.max_field))),
+        false => Ok(()),
+    }
+}
+
 /// Interns each text of an Arrow dictionary that rows have, once, then copies codes.
 fn append_dictionary(
     array: &ArrayRef,
     column: &mut ColumnBuilder,
-    missing: &Missing,
+    options: &ReadOptions,
 ) -> Result<(), Misplaced> {
+    let missing = &options.missing;
     let Some((codes, dictionary)) = column.category() else { return Ok(()) };
     let array = array.as_any_dictionary();
     let texts = cast_to(array.values(), &DataType::Utf8)?;
@@ -383,6 +392,10 @@ fn append_dictionary(
     if texts.is_empty() {
         codes.resize(codes.len() + array.len(), MISSING);
         return Ok(());
+    }
+    // Of the rows, only those of a value that is too long would have to be looked for.
+    for text in texts.iter().flatten() {
+        check_length(0, text, options)?;
     }
     let mut intern = |text: Option<&str>| match text.map(|text| text.trim_ascii()) {
         Some(text) if !missing.is_text(text.as_bytes()) => dictionary.intern(text),

@@ -40,6 +40,8 @@ pub(super) enum Misfit {
     Inexact,
     NotBoolean,
     NotUtf8,
+    /// It has more bytes than are allowed.
+    TooLong(usize),
 }
 
 impl Misfit {
@@ -75,6 +77,12 @@ impl Misfit {
                 format!("column `{column}` holds bytes that are not UTF-8 (`{value}`)"),
             )
             .help("convert the file to UTF-8, for example with `iconv -f LATIN1 -t UTF-8`"),
+            Misfit::TooLong(most) => Error::new(
+                ErrorKind::Value,
+                format!("column `{column}` holds a text of more than {most} bytes (`{value}`)"),
+            )
+            .remedy(Remedy::MaxField)
+            .remedy(Remedy::Drop(name.to_owned())),
         }
     }
 }

@@ -14,7 +14,7 @@ use csv::{ByteRecord, Error as CsvError, ErrorKind as CsvErrorKind, Reader, Read
 
 use super::builder::{ColumnBuilder, Misfit, TableBuilder, infer};
 use super::input::Stream;
-use super::quotes::{Grammar, Seen, Unspaced};
+use super::quotes::{Grammar, Limits, PER_FIELD, Seen, TooLong, Unspaced};
 use super::{Header, ReadOptions, Untyped};
 use crate::{Error, ErrorKind, Remedy, Result};
 
@@ -176,6 +176,7 @@ struct Records {
     chunk: Rc<RefCell<Chunk>>,
     quotes: Rc<Seen>,
     delimiter: u8,
+    limits: Limits,
     compressed: bool,
 }
 
@@ -184,7 +185,8 @@ impl Records {
         let delimiter = options.delimiter.unwrap_or_else(|| delimiter(input.head(), options));
         let compressed = input.compressed();
         let grammar = Grammar { delimiter, quote: options.quote, comment: options.comment };
-        let input = Unspaced::new(input, grammar);
+        let limits = Limits { field: options.max_field, record: options.max_record };
+        let input = Unspaced::new(input, grammar, limits);
         let (quotes, chunk) = (input.seen(), Rc::default());
         let reader = ReaderBuilder::new()
             .has_headers(false)
@@ -193,7 +195,7 @@ impl Records {
             .comment(options.comment)
             .buffer_capacity(1 << 17)
             .from_reader(Watched { inner: input, last: Rc::clone(&chunk) });
-        Records { reader, last: ByteRecord::new(), chunk, quotes, delimiter, compressed }
+        Records { reader, last: ByteRecord::new(), chunk, quotes, delimiter, limits, compressed }
     }
 
     fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
@@ -201,7 +203,36 @@ impl Records {
             return Ok(false);
         }
         std::mem::swap(record, &mut self.last);
-        self.reader.read_byte_record(record).map_err(|error| self.explain(error, record))
+        let more =
+            self.reader.read_byte_record(record).map_err(|error| self.explain(error, record))?;
+        self.check_length(record)?;
+        Ok(more)
+    }
+
+    fn check_length(&self, record: &ByteRecord) -> Result<()> {
+        let length = record.as_slice().len();
+        if length + PER_FIELD as usize * record.len() > self.limits.record {
+            return Err(self.too_long(TooLong::Record(0)).at(self.place(record)));
+        }
+        // No field is longer than its row.
+        if length > self.limits.field
+            && let Some(at) = record.iter().position(|field| field.len() > self.limits.field)
+        {
+            let error = self.too_long(TooLong::Field(0)).at(format!("field {}", at + 1));
+            return Err(error.at(self.place(record)));
+        }
+        Ok(())
+    }
+
+    fn too_long(&self, what: TooLong) -> Error {
+        let error = |what: &str, most: usize| {
+            Error::new(ErrorKind::Value, format!("the {what} has more than {most} bytes"))
+                .help("see whether a quote or a line end is missing")
+        };
+        match what {
+            TooLong::Field(_) => error("field", self.limits.field).remedy(Remedy::MaxField),
+            TooLong::Record(_) => error("row", self.limits.record).remedy(Remedy::MaxRecord),
+        }
     }
 
     /// The line on which the record just read begins.
@@ -263,6 +294,12 @@ impl Records {
                 .at(self.place(record))
             }
             CsvErrorKind::Io(error) => {
+                if let Some(&what) =
+                    error.get_ref().and_then(|inner| inner.downcast_ref::<TooLong>())
+                {
+                    let (TooLong::Field(line) | TooLong::Record(line)) = what;
+                    return self.too_long(what).at(format!("line {line}"));
+                }
                 let line = self.reader.position().line();
                 super::input::failed(&error, self.compressed).at(format!("about line {line}"))
             }

@@ -5,8 +5,13 @@
 //! unquoted field is left for the parser's user to trim. And a quote that is never closed would take
 //! the rest of a file into one field without a word, so the end of the text asks whether one is open,
 //! or was closed in the middle of a field, which is what a later quote does to it.
+//!
+//! The parser holds a whole row, however long. So the text ends with an error where a field or a row is far beyond its
+//! limit: twice as long and a piece of the file, since quotes may be doubled and only whole pieces are counted. What is
+//! nearer to the limit is seen once the row is parsed.
 
 use std::cell::Cell;
+use std::fmt;
 use std::io::{self, Read};
 use std::rc::Rc;
 
@@ -22,8 +27,42 @@ pub(super) struct Unspaced<R> {
     given: usize,
     chunk: Vec<u8>,
     line: u64,
+    limits: Limits,
+    /// The line on which the row begins, and the bytes so far of the row and of its last field.
+    record: (u64, u64),
+    field: u64,
     seen: Rc<Seen>,
 }
+
+/// What the parser holds of a field beside its bytes: where it ends.
+pub(super) const PER_FIELD: u64 = 8;
+
+/// How many bytes a field and a row may have.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) field: usize,
+    pub(super) record: usize,
+}
+
+/// The error for a field or a row that is longer than it may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum TooLong {
+    /// A field of the row that begins on this line.
+    Field(u64),
+    /// The row that begins on this line.
+    Record(u64),
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TooLong::Field(line) => write!(f, "a field of line {line} is too long"),
+            TooLong::Record(line) => write!(f, "line {line} is too long"),
+        }
+    }
+}
+
+impl std::error::Error for TooLong {}
 
 /// What was seen of quotes so far.
 #[derive(Default)]
@@ -54,7 +93,7 @@ enum State {
 }
 
 impl<R: Read> Unspaced<R> {
-    pub(super) fn new(inner: R, grammar: Grammar) -> Self {
+    pub(super) fn new(inner: R, grammar: Grammar, limits: Limits) -> Self {
         Unspaced {
             inner,
             grammar,
@@ -64,6 +103,9 @@ impl<R: Read> Unspaced<R> {
             given: 0,
             chunk: vec![0; 1 << 16],
             line: 1,
+            limits,
+            record: (1, 0),
+            field: 0,
             seen: Rc::default(),
         }
     }
@@ -86,6 +128,7 @@ impl<R: Read> Unspaced<R> {
             self.release();
             self.ready.extend_from_slice(through);
             self.line += through.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>();
+            self.count(through);
             // Only a comment makes the end of a line differ from its beginning.
             let newline = through.iter().rposition(|&byte| byte == b'\n');
             let begins = newline.is_some() || self.state == State::LineStart;
@@ -111,7 +154,17 @@ impl<R: Read> Unspaced<R> {
         if self.state == State::QuoteSeen && !ends && self.seen.stray.get().is_none() {
             self.seen.stray.set(Some(self.line));
         }
+        let quoted = self.state == State::Quoted && byte != quote;
         self.line += u64::from(byte == b'\n');
+        match byte {
+            // A carriage return alone ends a row to the parser.
+            b'\n' | b'\r' if !quoted => (self.record, self.field) = ((self.line, 0), 0),
+            byte => {
+                let ends = byte == delimiter && !quoted;
+                self.record.1 += 1 + PER_FIELD * u64::from(ends);
+                self.field = if ends { 0 } else { self.field + 1 };
+            }
+        }
         let starts = matches!(self.state, State::LineStart | State::FieldStart);
         self.state = match self.state {
             State::LineStart if Some(byte) == comment => State::Comment,
@@ -136,6 +189,35 @@ impl<R: Read> Unspaced<R> {
         self.ready.push(byte);
     }
 
+    /// Counts bytes outside quotes, of which the last may go on.
+    fn count(&mut self, bytes: &[u8]) {
+        let begun = |end: Option<usize>| end.map_or(0, |end| end + 1);
+        let ends_row = |byte: u8| matches!(byte, b'\n' | b'\r');
+        let newline = begun(bytes.iter().rposition(|&byte| ends_row(byte)));
+        let delimiter = self.grammar.delimiter;
+        let field = bytes.iter().rposition(|&byte| byte == delimiter || ends_row(byte));
+        if newline > 0 {
+            self.record = (self.line, 0);
+        }
+        let row = &bytes[newline..];
+        let ends = row.iter().map(|&byte| u64::from(byte == delimiter)).sum::<u64>();
+        self.record.1 += row.len() as u64 + PER_FIELD * ends;
+        let rest = (bytes.len() - begun(field)) as u64;
+        self.field = if field.is_some() { rest } else { self.field + rest };
+    }
+
+    /// Refuses to go on where a row or a field is far too long; a comment is held by nobody.
+    fn check(&self) -> io::Result<()> {
+        let far = |limit: usize| 2 * limit as u64 + (1 << 16);
+        let too_long = match self.state {
+            State::Comment => return Ok(()),
+            _ if self.field > far(self.limits.field) => TooLong::Field(self.record.0),
+            _ if self.record.1 > far(self.limits.record) => TooLong::Record(self.record.0),
+            _ => return Ok(()),
+        };
+        Err(io::Error::other(too_long))
+    }
+
     fn release(&mut self) {
         self.ready.resize(self.ready.len() + self.held, b' ');
         self.held = 0;
@@ -151,6 +233,7 @@ impl<R: Read> Read for Unspaced<R> {
             let read = self.inner.read(&mut chunk);
             self.pass_all(&chunk[..*read.as_ref().unwrap_or(&0)]);
             self.chunk = chunk;
+            self.check()?;
             self.seen.open.set(self.state == State::Quoted);
             if read? == 0 {
                 self.release();
@@ -202,7 +285,8 @@ mod tests {
         let grammar = Grammar { delimiter: b',', quote: b'"', comment: Some(b'#') };
         for (text, wanted, open) in cases {
             for step in [1, 2, 3, 7, 1000] {
-                let mut reader = Unspaced::new(Slowly(text.as_bytes(), step), grammar);
+                let limits = Limits { field: 100, record: 100 };
+                let mut reader = Unspaced::new(Slowly(text.as_bytes(), step), grammar, limits);
                 let mut out = String::new();
                 reader.read_to_string(&mut out).unwrap();
                 let found = (out.as_str(), reader.seen().open.get());

@@ -115,6 +115,11 @@ pub struct ReadOptions {
     pub columns: Option<Vec<String>>,
     /// The columns to leave out.
     pub drop: Vec<String>,
+    /// The bytes that one text may have: a field of CSV without its quotes, a text of Parquet or Arrow. A longer one is
+    /// an error, so that a small compressed file cannot fill the memory.
+    pub max_field: usize,
+    /// The bytes that one row of CSV may take: those of its fields, and eight for each of them.
+    pub max_record: usize,
 }
 
 impl Default for ReadOptions {
@@ -131,6 +136,8 @@ impl Default for ReadOptions {
             untyped: Untyped::Content,
             columns: None,
             drop: Vec::new(),
+            max_field: 64 << 20,
+            max_record: 128 << 20,
         }
     }
 }
@@ -163,6 +170,10 @@ impl ReadOptions {
     }
 
     fn check(&self) -> Result<()> {
+        if self.max_field == 0 || self.max_record == 0 {
+            return Err(Error::new(ErrorKind::Settings, "fields or rows of 0 bytes are asked for")
+                .help("let them have at least one byte"));
+        }
         let clash = |what: &str| {
             Error::new(ErrorKind::Settings, format!("{what} must be different characters"))
         };
