@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fairgame::classifier::Classifier;
 use fairgame::train::{Checkpoints, Data, Outcome, Shape, Sheet, Spec, Standing};
-use fairgame::{Error, ErrorKind, Result, Threads};
+use fairgame::{Error, ErrorKind, Result, Threads, table};
 
 use crate::output;
 use crate::policy::{self, Flags, PolicyArguments, Rows};
@@ -190,8 +190,13 @@ impl Train {
         let folder = self.checkpoint.clone()?;
         let (every, resume) = (self.checkpoint_every, self.resume);
         let checkpoints = Checkpoints { folder, every, resume };
-        if resume && !self.quiet && checkpoints.any() {
-            output::notice(format!("going on from what is in {}", checkpoints.folder.display()));
+        if resume {
+            // What was being saved when a run was killed is of no use.
+            table::remove_leftovers(&checkpoints.folder);
+            if !self.quiet && checkpoints.any() {
+                let folder = checkpoints.folder.display();
+                output::notice(format!("going on from what is in {folder}"));
+            }
         }
         Some(checkpoints)
     }
@@ -218,7 +223,10 @@ fn check_writable(path: &Path) -> Result<()> {
         return wrong("the file cannot be written: its folder does not exist");
     }
     let probe = folder.join(format!(".fairgame-{}.partial", std::process::id()));
-    if let Err(error) = std::fs::File::create(&probe) {
+    if path.is_symlink() && !path.exists() {
+        return wrong("the file cannot be written: it is a link to a file that does not exist");
+    }
+    if let Err(error) = std::fs::File::create_new(&probe) {
         return wrong(&format!("the file cannot be written: {error}"));
     }
     // What cannot be removed is empty, and says by its name that it is nothing.
