@@ -16,14 +16,16 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Schema, TimeUnit};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::file::reader::ChunkReader;
 
 use super::builder::{ColumnBuilder, Misfit, TableBuilder};
 use super::input::{Stream, Whole};
-use super::ipc::{Messages, check_footer};
+use super::ipc::{Messages, check_footer, messages};
 use super::text::EXACT;
-use super::{Kind, MISSING, Missing, ReadOptions, Untyped};
+use super::{Kind, MISSING, Missing, ReadOptions, Untyped, checksum};
 use crate::{Error, ErrorKind, Remedy, Result, shown};
 
 /// Rows decoded at a time.
@@ -74,10 +76,7 @@ impl Rows {
         options: &ReadOptions,
         table: &mut TableBuilder,
     ) -> Result<Self> {
-        let reader = StreamReader::try_new(Messages::new(stream), None)
-            .map_err(|error| damaged("Arrow", &error))?;
-        let fields = table.open(names(&reader.schema()), options)?;
-        Ok(Rows::projected(reader, &fields))
+        stream_of(stream, options, table)
     }
 
     /// The rows of record batches in memory.
@@ -157,8 +156,15 @@ fn parquet<R: ChunkReader + 'static>(
     options: &ReadOptions,
     table: &mut TableBuilder,
 ) -> Result<Rows> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(input)
+    let metadata = ArrowReaderMetadata::load(&input, ArrowReaderOptions::default())
         .map_err(|error| damaged("Parquet", &error))?;
+    let pairs = metadata.metadata().file_metadata().key_value_metadata();
+    let mut sums = pairs.into_iter().flatten().filter(|pair| pair.key == checksum::KEY);
+    if let Some(sum) = sums.find_map(|pair| pair.value.as_deref()) {
+        let bytes = input.get_read(0).map_err(|error| damaged("Parquet", &error))?;
+        checksum::check(bytes, sum).map_err(|error| damaged("Parquet", &error))?;
+    }
+    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(input, metadata);
     let fields = table.open(names(reader.schema()), options)?;
     let mask = ProjectionMask::roots(reader.parquet_schema(), kept(&fields));
     let batches = reader
@@ -174,8 +180,26 @@ fn ipc_file<R: Read + Seek + 'static>(
     options: &ReadOptions,
     table: &mut TableBuilder,
 ) -> Result<Rows> {
-    check_footer(&mut input).map_err(|error| damaged("Arrow", &error))?;
+    let sum = check_footer(&mut input).map_err(|error| damaged("Arrow", &error))?;
+    if let Some(sum) = sum {
+        // All that is read of it is then what the checksum is about; the footer is not.
+        let stream = checksum::check(&mut input, &sum)
+            .and_then(|bytes| messages(input, bytes))
+            .map_err(|error| damaged("Arrow", &error))?;
+        return stream_of(stream, options, table);
+    }
     let reader = FileReader::try_new(input, None).map_err(|error| damaged("Arrow", &error))?;
+    let fields = table.open(names(&reader.schema()), options)?;
+    Ok(Rows::projected(reader, &fields))
+}
+
+fn stream_of<R: Read + 'static>(
+    stream: R,
+    options: &ReadOptions,
+    table: &mut TableBuilder,
+) -> Result<Rows> {
+    let reader = StreamReader::try_new(Messages::new(stream), None)
+        .map_err(|error| damaged("Arrow", &error))?;
     let fields = table.open(names(&reader.schema()), options)?;
     Ok(Rows::projected(reader, &fields))
 }

@@ -9,8 +9,10 @@ use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
 
-/// Refuses a file whose footer speaks of blocks that the file has no room for.
-pub(super) fn check_footer<R: Read + Seek>(input: &mut R) -> Result<(), ArrowError> {
+use super::checksum::KEY;
+
+/// Refuses a file whose footer speaks of blocks that the file has no room for; the checksum that it has, if any.
+pub(super) fn check_footer<R: Read + Seek>(input: &mut R) -> Result<Option<String>, ArrowError> {
     let size = input.seek(SeekFrom::End(0))?;
     let bad = |what: &str| ArrowError::ParseError(what.to_owned());
     let mut trailer = [0; 10];
@@ -32,8 +34,23 @@ pub(super) fn check_footer<R: Read + Seek>(input: &mut R) -> Result<(), ArrowErr
             return Err(bad("a block lies beyond the end of the file"));
         }
     }
+    let sum = footer.custom_metadata().into_iter().flatten();
+    let sum = sum.filter(|pair| pair.key() == Some(KEY)).find_map(|pair| pair.value());
+    let sum = sum.map(str::to_owned);
     input.rewind()?;
-    Ok(())
+    Ok(sum)
+}
+
+/// The messages of a file, of which so many bytes come before its footer: what follows its first word, and zeros.
+pub(super) fn messages<R: Read + Seek>(mut input: R, bytes: u64) -> io::Result<impl Read> {
+    const MAGIC: u64 = 6;
+    input.seek(SeekFrom::Start(MAGIC))?;
+    let (mut start, mut byte) = (MAGIC, [0]);
+    while start < bytes && input.read(&mut byte)? == 1 && byte == [0] {
+        start += 1;
+    }
+    input.seek(SeekFrom::Start(start))?;
+    Ok(input.take(bytes - start))
 }
 
 /// An IPC stream of which only whole messages are handed on.

@@ -6,6 +6,7 @@
 
 mod arrow;
 mod builder;
+mod checksum;
 mod chunks;
 mod column;
 mod csv;

@@ -12,8 +12,10 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
+use super::checksum::{KEY, Sum, Summed};
 use super::{Column, Kind, MISSING, Table, Values};
 use crate::whole::WholeFile;
 use crate::{Error, ErrorKind, Result};
@@ -128,8 +130,8 @@ enum Body {
     Csv(csv::Writer<Out>),
     CsvGz(csv::Writer<GzEncoder<Out>>),
     CsvZst(csv::Writer<zstd::Encoder<'static, Out>>),
-    Parquet(ArrowWriter<Out>),
-    Arrow(FileWriter<Out>),
+    Parquet(Box<ArrowWriter<Summed<Out>>>, Sum),
+    Arrow(Box<FileWriter<Summed<Out>>>, Sum),
     JsonLines(Out),
 }
 
@@ -214,17 +216,25 @@ impl Body {
             Format::CsvGz => {
                 Body::CsvGz(csv_header(table, GzEncoder::new(out, flate2::Compression::default()))?)
             }
-            Format::CsvZst => Body::CsvZst(csv_header(table, zstd::Encoder::new(out, 0)?)?),
+            Format::CsvZst => {
+                let mut encoder = zstd::Encoder::new(out, 0)?;
+                encoder.include_checksum(true)?;
+                Body::CsvZst(csv_header(table, encoder)?)
+            }
             Format::Parquet => {
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::default()))
                     .set_max_row_group_row_count(Some(ROWS))
                     .set_max_row_group_bytes(Some(BYTES))
                     .build();
-                Body::Parquet(ArrowWriter::try_new(out, schema(table), Some(properties))?)
+                let (out, sum) = Summed::new(out);
+                let writer = ArrowWriter::try_new(out, schema(table), Some(properties))?;
+                Body::Parquet(Box::new(writer), sum)
             }
             Format::Arrow => {
-                Body::Arrow(FileWriter::try_new(out, &schema(table)).map_err(io::Error::other)?)
+                let (out, sum) = Summed::new(out);
+                let writer = FileWriter::try_new(out, &schema(table)).map_err(io::Error::other)?;
+                Body::Arrow(Box::new(writer), sum)
             }
             Format::JsonLines => Body::JsonLines(out),
         })
@@ -237,10 +247,10 @@ impl Body {
             Body::Csv(writer) => csv_rows(table, writer).and_then(|()| writer.flush()),
             Body::CsvGz(writer) => csv_rows(table, writer),
             Body::CsvZst(writer) => csv_rows(table, writer),
-            Body::Parquet(writer) => batches(table).try_for_each(|batch| {
+            Body::Parquet(writer, _) => batches(table).try_for_each(|batch| {
                 batch.map_err(io::Error::other).and_then(|batch| Ok(writer.write(&batch)?))
             }),
-            Body::Arrow(writer) => batches(table)
+            Body::Arrow(writer, _) => batches(table)
                 .try_for_each(|batch| batch.and_then(|batch| writer.write(&batch)))
                 .map_err(io::Error::other),
             Body::JsonLines(out) => json_lines(table, out).and_then(|()| out.flush()),
@@ -253,8 +263,18 @@ impl Body {
             Body::Csv(writer) => csv_end(writer)?,
             Body::CsvGz(writer) => csv_end(writer)?.finish()?,
             Body::CsvZst(writer) => csv_end(writer)?.finish()?,
-            Body::Parquet(writer) => writer.into_inner()?,
-            Body::Arrow(writer) => writer.into_inner().map_err(io::Error::other)?,
+            Body::Parquet(mut writer, sum) => {
+                // All pages, and what the writer holds of them; the footer follows.
+                writer.flush()?;
+                writer.sync()?;
+                writer.append_key_value_metadata(KeyValue::new(KEY.to_owned(), sum.told()));
+                writer.into_inner()?.into_inner()
+            }
+            Body::Arrow(mut writer, sum) => {
+                writer.flush().map_err(io::Error::other)?;
+                writer.write_metadata(KEY, sum.told());
+                writer.into_inner().map_err(io::Error::other)?.into_inner()
+            }
             Body::JsonLines(out) => out,
         };
         out.flush()

@@ -1,0 +1,83 @@
+//! A file that we wrote and that was damaged is an error, or reads as it was: never as other values.
+
+use std::fs;
+use std::path::Path;
+
+use fairgame::random::Stream;
+use fairgame::table::{Category, Column, Format, ReadOptions, Source, Table, Values, read, write};
+
+fn people() -> Table {
+    let mut stream = Stream::new(7, "damage");
+    let rows = 3000;
+    let numbers = (0..rows).map(|_| stream.unit()).collect();
+    let texts: Vec<String> = (0..rows).map(|row| format!("town {}", row * 7 % 50)).collect();
+    let texts = Category::from_texts(texts.iter().map(|text| Some(text.as_str())));
+    let truths = (0..rows).map(|row| (row % 11 > 0).then_some(row % 3 == 0)).collect();
+    Table::new(vec![
+        Column::new("x", Values::Number(numbers)),
+        Column::new("town", Values::Category(texts)),
+        Column::new("hired", Values::Boolean(truths)),
+    ])
+    .expect("a table")
+}
+
+fn all(path: &Path) -> fairgame::Result<Table> {
+    read([Source::Path(path.to_owned())], &ReadOptions::default())
+}
+
+#[test]
+fn a_bit_that_changed_is_not_read_as_another_value() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = people();
+    for format in [Format::Arrow, Format::Parquet, Format::CsvZst, Format::CsvGz] {
+        let path = folder.path().join(format!("people.{format}"));
+        write(&table, &path, format).expect("written");
+        assert_eq!(all(&path).expect("sound"), table, "{format}");
+        // Held in memory, as from a pipe, it is the same.
+        let sound = fs::read(&path).expect("read");
+        let piped = Source::stream("people", std::io::Cursor::new(sound.clone()));
+        assert_eq!(read([piped], &ReadOptions::default()).expect("sound"), table, "{format}");
+
+        let mut stream = Stream::new(1, format.ending());
+        let mut refused = 0;
+        for _ in 0..300 {
+            let mut bytes = sound.clone();
+            let at = stream.below(bytes.len() as u64) as usize;
+            bytes[at] ^= 1 << stream.below(8);
+            fs::write(&path, &bytes).expect("written");
+            match all(&path) {
+                Err(_) => refused += 1,
+                Ok(found) => {
+                    assert_eq!(found, table, "{format}: the bit at {at} of {}", bytes.len())
+                }
+            }
+        }
+        assert!(refused > 270, "{format}: {refused} of 300 were refused");
+    }
+}
+
+/// Files of others have no checksum of ours, and are read as ever.
+#[test]
+fn a_file_without_a_checksum_is_read() {
+    use std::sync::Arc;
+
+    use arrow_array::{Float64Array, RecordBatch};
+    use arrow_schema::{DataType, Field, Schema};
+    let folder = tempfile::tempdir().expect("a folder");
+    let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Float64, false)]));
+    let column = Arc::new(Float64Array::from(vec![1.0, 2.0]));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![column]).expect("a batch");
+
+    let path = folder.path().join("plain.arrow");
+    let file = fs::File::create(&path).expect("a file");
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &schema).expect("a writer");
+    writer.write(&batch).and_then(|()| writer.finish()).expect("written");
+    assert_eq!(all(&path).expect("sound").rows(), 2);
+
+    let path = folder.path().join("plain.parquet");
+    let file = fs::File::create(&path).expect("a file");
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, schema, None).expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.close().expect("written");
+    assert_eq!(all(&path).expect("sound").rows(), 2);
+}
