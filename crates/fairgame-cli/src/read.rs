@@ -193,7 +193,8 @@ impl<'a> RowReader<'a> {
     /// Reads no more than these columns of files from here on. Where one of them is not there, all are read, for
     /// messages that know their names. A row has `more` values beside them in memory.
     pub(crate) fn only(&mut self, needed: &BTreeSet<String>, more: usize) {
-        let there = |name: &String| self.names.contains(name);
+        let names: BTreeSet<&String> = self.names.iter().collect();
+        let there = |name: &String| names.contains(name);
         let files = matches!(self.again, Again::Yes) && self.options.columns.is_none();
         if files && !needed.is_empty() && needed.iter().all(there) {
             self.options.columns = Some(needed.iter().cloned().collect());

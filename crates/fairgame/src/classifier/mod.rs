@@ -17,7 +17,7 @@ mod shrink;
 mod simplex;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -137,8 +137,14 @@ impl Classifier {
     ) -> Result<Self> {
         let wrong = |message: String| Err(Error::new(ErrorKind::Format, message));
         let sum: f64 = members.iter().map(|member| member.weight).sum();
-        let positive = members.iter().all(|member| member.weight > 0.0);
-        if !positive || (sum - 1.0).abs() > 1e-9 {
+        if let Some(Member { weight, turn, .. }) =
+            members.iter().find(|one| one.weight.is_nan() || one.weight <= 0.0)
+        {
+            return wrong(format!(
+                "the model of turn {turn} has a weight of {weight} in the mixture, which is not above 0"
+            ));
+        }
+        if (sum - 1.0).abs() > 1e-9 {
             return wrong(format!("the weights of the mixture add up to {sum}, not 1"));
         }
         views.iter().try_for_each(View::check)?;
@@ -216,16 +222,20 @@ impl Classifier {
     /// The columns that some view makes features of, in the order of the training table.
     pub fn feature_columns(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
+        let mut known: HashSet<String> = HashSet::new();
         for view in &self.views {
             // Beside those that come before it in this view, where it is in no view before.
             let mut after = 0;
             for input in view.encoder.inputs() {
-                match names.iter().position(|name| name == input.column()) {
-                    Some(at) => after = at + 1,
-                    None => {
-                        names.insert(after, input.column().to_owned());
-                        after += 1;
-                    }
+                let name = input.column();
+                if known.insert(name.to_owned()) {
+                    names.insert(after, name.to_owned());
+                    after += 1;
+                } else if names.get(after).is_some_and(|next| next == name) {
+                    // In the same order as in the views before, as a rule.
+                    after += 1;
+                } else if let Some(at) = names.iter().position(|one| one == name) {
+                    after = at + 1;
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! What an encoder learns from training rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::encoder::{Feature, Map};
 use super::{Coding, Cuts, Encoder, EncoderSpec, Notice, Steps};
@@ -14,13 +14,14 @@ impl Encoder {
     pub fn fit(spec: &EncoderSpec, train: &Table) -> Result<(Encoder, Vec<Notice>)> {
         spec.check()?;
         for name in spec.ignore.iter().chain(spec.columns.keys()) {
-            if !train.columns().iter().any(|column| column.name == *name) {
+            if train.find(name).is_none() {
                 return Err(no_such_column(name, train.columns().iter().map(|c| c.name.as_str())));
             }
         }
         let mut notices = Vec::new();
         let mut features = Vec::new();
-        for column in train.columns().iter().filter(|column| !spec.ignore.contains(&column.name)) {
+        let ignored: HashSet<&String> = spec.ignore.iter().collect();
+        for column in train.columns().iter().filter(|column| !ignored.contains(&column.name)) {
             let default = match column.values {
                 Values::Number(_) => spec.numbers.clone(),
                 _ => Coding::Values,

@@ -88,7 +88,7 @@ impl Lowering<'_> {
     pub(super) fn column(&self, name: &Name) -> Result<&Column> {
         let table = self.table(name.span)?;
         let columns = || table.columns().iter().map(|column| column.name.as_str());
-        table.columns().iter().find(|column| column.name == name.text).ok_or_else(|| {
+        table.find(&name.text).ok_or_else(|| {
             let label = match nearest(&name.text, columns()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the columns are {}", crate::table::list(columns())),

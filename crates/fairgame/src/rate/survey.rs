@@ -313,7 +313,7 @@ impl Surveyed {
 
     /// Keeps the value of a row as the example of the next pattern.
     fn keep(&mut self, table: &Table, row: usize) {
-        let column = table.columns().iter().find(|column| column.name == self.name);
+        let column = table.find(&self.name);
         let (Some(_), Some(column)) = (&self.asked, column) else { return };
         match (&mut self.examples, &column.values) {
             (Examples::Numbers(kept, _), Values::Number(numbers)) => kept.push(numbers[row]),

@@ -1,5 +1,6 @@
 //! Columns that grow row by row and settle on a kind once.
 
+use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
@@ -96,23 +97,25 @@ impl TableBuilder {
         options: &ReadOptions,
     ) -> Result<Vec<Option<usize>>> {
         check_names(&names)?;
-        let kept: Vec<String> = names.iter().filter(|name| options.wants(name)).cloned().collect();
+        let wanted = options.wanted();
+        let kept: Vec<String> = names.iter().filter(|name| wanted(name)).cloned().collect();
         if self.started {
             same_names(&self.columns, &kept)?;
         } else {
             self.start(&names, kept, options)?;
         }
-        Ok(names
-            .iter()
-            .map(|name| self.columns.iter().position(|column| column.name == *name))
-            .collect())
+        let places = self.columns.iter().enumerate();
+        let places: HashMap<&str, usize> =
+            places.map(|(place, column)| (column.name.as_str(), place)).collect();
+        Ok(names.iter().map(|name| places.get(name.as_str()).copied()).collect())
     }
 
     fn start(&mut self, names: &[String], kept: Vec<String>, options: &ReadOptions) -> Result<()> {
         let asked =
             options.columns.iter().flatten().chain(&options.drop).chain(options.kinds.keys());
+        let known: HashSet<&String> = names.iter().collect();
         for name in asked {
-            if !names.contains(name) {
+            if !known.contains(name) {
                 return Err(no_such_column(name, names.iter().map(String::as_str)));
             }
         }
@@ -144,6 +147,7 @@ impl TableBuilder {
 }
 
 fn check_names(names: &[String]) -> Result<()> {
+    let mut places = HashMap::with_capacity(names.len());
     for (index, name) in names.iter().enumerate() {
         if name.is_empty() {
             return Err(Error::new(
@@ -153,7 +157,7 @@ fn check_names(names: &[String]) -> Result<()> {
             .help("name it in the header")
             .remedy(Remedy::Names));
         }
-        if let Some(earlier) = names[..index].iter().position(|other| other == name) {
+        if let Some(earlier) = places.insert(name.as_str(), index) {
             return Err(Error::new(ErrorKind::Column, {
                 let name = shown(name);
                 format!("columns {} and {} are both named `{name}`", earlier + 1, index + 1)
@@ -168,9 +172,10 @@ fn check_names(names: &[String]) -> Result<()> {
 /// Sources of one table have the same columns, in any order.
 fn same_names(first: &[ColumnBuilder], names: &[String]) -> Result<()> {
     let first = || first.iter().map(|column| column.name.as_str());
-    let absent: Vec<&str> = first().filter(|name| !names.iter().any(|n| n == name)).collect();
-    let extra: Vec<&str> =
-        names.iter().map(String::as_str).filter(|name| !first().any(|n| n == *name)).collect();
+    let names = || names.iter().map(String::as_str);
+    let (before, now): (HashSet<&str>, HashSet<&str>) = (first().collect(), names().collect());
+    let absent: Vec<&str> = first().filter(|name| !now.contains(name)).collect();
+    let extra: Vec<&str> = names().filter(|name| !before.contains(name)).collect();
     let found = match (absent.as_slice(), extra.as_slice()) {
         ([], []) => return Ok(()),
         ([], extra) => format!("has {}, which the first file lacks", list(extra.iter().copied())),

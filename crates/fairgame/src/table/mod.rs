@@ -35,6 +35,9 @@ pub use summary::{ColumnSummary, Range, Summary, TopValue, quantile};
 pub(crate) use text::canonical;
 pub use write::{Format, Writer, write};
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use crate::{Error, ErrorKind, Result, nearest, shown};
 
 /// A table: named columns of one length, in order.
@@ -42,6 +45,8 @@ use crate::{Error, ErrorKind, Result, nearest, shown};
 pub struct Table {
     rows: usize,
     columns: Vec<Column>,
+    /// Where each name is, for tables of a hundred thousand columns; tables cut from one another share it.
+    places: Arc<HashMap<String, usize>>,
 }
 
 impl Table {
@@ -49,18 +54,20 @@ impl Table {
     /// finite or NaN.
     pub fn new(mut columns: Vec<Column>) -> Result<Self> {
         let rows = columns.first().map_or(0, |column| column.values.len());
+        let mut places = HashMap::with_capacity(columns.len());
         for (index, column) in columns.iter().enumerate() {
+            let name = || shown(&column.name);
             if column.values.len() != rows {
                 let found = column.values.len();
-                return Err(Error::new(ErrorKind::Column, {
-                    let name = shown(&column.name);
-                    format!("column `{name}` has {found} rows where others have {rows}")
-                }));
-            }
-            if columns[..index].iter().any(|earlier| earlier.name == column.name) {
                 return Err(Error::new(
                     ErrorKind::Column,
-                    format!("two columns are named `{}`", shown(&column.name)),
+                    format!("column `{}` has {found} rows where others have {rows}", name()),
+                ));
+            }
+            if places.insert(column.name.clone(), index).is_some() {
+                return Err(Error::new(
+                    ErrorKind::Column,
+                    format!("two columns are named `{}`", name()),
                 ));
             }
         }
@@ -75,7 +82,7 @@ impl Table {
             // There is one zero: −0 would be a value of its own to a hash table.
             numbers.iter_mut().for_each(|number| *number += 0.0);
         }
-        Ok(Table { rows, columns })
+        Ok(Table { rows, columns, places: Arc::new(places) })
     }
 
     /// How many rows there are.
@@ -90,10 +97,13 @@ impl Table {
 
     /// The column of that name; where there is none, the error suggests the nearest.
     pub fn column(&self, name: &str) -> Result<&Column> {
-        self.columns
-            .iter()
-            .find(|column| column.name == name)
+        self.find(name)
             .ok_or_else(|| no_such_column(name, self.columns.iter().map(|c| c.name.as_str())))
+    }
+
+    /// The column of that name, if there is one.
+    pub(crate) fn find(&self, name: &str) -> Option<&Column> {
+        self.places.get(name).map(|&place| &self.columns[place])
     }
 
     /// The table of these rows, in this order; categories share their dictionaries.
@@ -103,7 +113,7 @@ impl Table {
     #[must_use]
     pub fn take(&self, rows: &[usize]) -> Table {
         let columns = self.columns.iter().map(|column| column.take(rows)).collect();
-        Table { rows: rows.len(), columns }
+        Table { rows: rows.len(), columns, places: Arc::clone(&self.places) }
     }
 
     /// The same table with the values of one column in another order; an unknown column changes nothing.
@@ -112,7 +122,8 @@ impl Table {
             true => column.take(order),
             false => column.clone(),
         });
-        Table { rows: self.rows, columns: columns.collect() }
+        let places = Arc::clone(&self.places);
+        Table { rows: self.rows, columns: columns.collect(), places }
     }
 
     /// The table of the rows for which `keep` is true.

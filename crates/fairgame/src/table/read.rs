@@ -1,6 +1,6 @@
 //! Sources and how to read them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -143,10 +143,11 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Whether the column of that name is read.
-    pub(super) fn wants(&self, name: &str) -> bool {
-        let among = |names: &[String]| names.iter().any(|other| other == name);
-        self.columns.as_deref().is_none_or(among) && !among(&self.drop)
+    /// Says of a name whether its column is read.
+    pub(super) fn wanted(&self) -> impl Fn(&str) -> bool {
+        let set = |names: &'_ [String]| -> HashSet<String> { names.iter().cloned().collect() };
+        let (columns, drop) = (self.columns.as_deref().map(set), set(&self.drop));
+        move |name| columns.as_ref().is_none_or(|all| all.contains(name)) && !drop.contains(name)
     }
 
     /// Refuses options that a Parquet or Arrow file would ignore.

@@ -5,6 +5,8 @@
 //!   of the column are dealt out among them at random. Each row is decided by models that were not trained on it. A column
 //!   that says what another says, too, seems to count less than it does.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::mixture::Chosen;
@@ -50,13 +52,14 @@ impl Training<'_> {
         let views: Vec<&View> =
             (0..self.folds.len()).map(|fold| self.view_of(played, fold)).collect();
         let mut all: Vec<Importance> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         let mut total = 0.0;
         for view in &views {
             let gains = view.probabilities.as_ref().and_then(|one| one.gains());
             for (at, input) in view.encoder.inputs().iter().enumerate() {
-                let place = all.iter().position(|one| one.column == input.column());
-                let place = place.unwrap_or_else(|| {
+                let place = places.get(input.column()).copied().unwrap_or_else(|| {
                     let column = input.column().to_owned();
+                    places.insert(column.clone(), all.len());
                     all.push(Importance {
                         column,
                         gain: None,
