@@ -33,6 +33,15 @@ def test_errors_show_what_is_hidden(tmp_path):
         assert SHOWN in text
 
 
+def test_a_chance_may_be_beyond_1_by_rounding():
+    able = np.array([True, False] * 10)
+    more = np.where(able, 1.0000000000000002, -1e-17)
+    audits = [fairgame.audit({"able": able}, p, label="able", constraints=["tpr() >= 0.5"]) for p in (able, more)]
+    assert audits[0].constraints == audits[1].constraints
+    with pytest.raises(ValueError, match="not between 0 and 1"):
+        fairgame.audit({"able": able}, np.where(able, 1.01, 0), label="able", constraints=[])
+
+
 def test_an_evaluation_prints_what_is_hidden():
     rows = {NASTY: np.array(["f", "m"] * 50), "able": np.array([True, True, False, False] * 25)}
     found = fairgame.audit(rows, rows["able"], label="able", constraints=[f"tpr(each `{NASTY}`) >= 0.5"])

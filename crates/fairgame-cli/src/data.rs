@@ -152,10 +152,10 @@ fn describe(arguments: &Describe) -> Result<()> {
     for notice in encoded.iter().flat_map(|encoded| &encoded.notices) {
         output::notice(notice);
     }
-    if let [only] = summary.columns.as_slice()
-        && only.name.contains([',', ';', '\t', '|'])
-    {
-        output::notice("there is one column: is it the right --delimiter?");
+    if table::one_column(summary.columns.iter().map(|column| column.name.as_str())) {
+        output::notice(
+            "there is one column: is it the right --delimiter? (--delimiter ' ' for spaces)",
+        );
     }
     let described = printed(&summary);
     let features = encoded.map_or(String::new(), |encoded| encoded.printed());

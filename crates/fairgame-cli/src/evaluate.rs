@@ -156,11 +156,12 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let needed: BTreeSet<String> = columns.chain(weight.clone()).chain(how.unit.clone()).collect();
     reader.only(&needed, classifier.inputs());
     let (mut rows, mut seen) = (Accumulator::new(bound), classifier.recognition());
-    let mut unlabelled = 0;
+    let (mut unlabelled, mut unnamed) = (0, bound.unnamed());
     for table in reader.read()? {
         let table = table?;
         let weights = how.weights(&table, &weight, rows.rows())?;
         unlabelled += bound.missing_labels(&table)? as u64;
+        unnamed.add(&table);
         let features = classifier.encode(&table)?;
         seen.add(&features);
         let predictions = classifier.predict(&features, Draw::Features)?;
@@ -171,6 +172,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     }
     let mut warnings = without_label(unlabelled);
     warnings.extend(without_unit(rows.rows_without_unit()));
+    warnings.extend(unnamed.finish().iter().map(ToString::to_string));
     warnings.extend(seen.finish().map(|seen| seen.to_string()));
     let found = rows.finish(how.confidence)?;
     let margin = found.margin_to_meet();

@@ -141,7 +141,7 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::Drop(column) => format!("{remedy} (--drop '{}')", shown(column)),
         Remedy::NoHeader => format!("{remedy} (--no-header)"),
         Remedy::Names => format!("{remedy} (--names a,b,c)"),
-        Remedy::Delimiter => format!("{remedy} (--delimiter ';')"),
+        Remedy::Delimiter => format!("{remedy} (--delimiter ';', or ' ')"),
         Remedy::Comment => format!("{remedy} (--comment '#')"),
         Remedy::Quote => format!("{remedy} (--quote)"),
         Remedy::MaxField => format!("{remedy} (--max-field 1G)"),

@@ -100,8 +100,10 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     };
 
     let (mut rows, mut positive) = (0, 0);
+    let mut unnamed = classifier.bound().unnamed();
     for table in chunks {
         let written = table.and_then(|table| {
+            unnamed.add(&table);
             let predictions = arguments.decide(&classifier, &table, rows)?;
             writer.write(&result(&table, &kept, &predictions)?)?;
             Ok(predictions)
@@ -122,10 +124,14 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     }
     writer.finish()?;
     drop(count);
+    let warnings: Vec<String> = unnamed.finish().iter().map(ToString::to_string).collect();
+    if !arguments.json {
+        warnings.iter().for_each(output::warning);
+    }
     if arguments.json {
         output::print_json(&json!({
             "version": output::VERSION, "rows": rows, "positive": positive,
-            "output": arguments.output,
+            "output": arguments.output, "warnings": warnings,
         }))?;
     } else if let (Some(path), false) = (&arguments.output, arguments.quiet) {
         let (decisions, path) = (decisions(rows), path.display());

@@ -62,6 +62,7 @@ fn json_is_as_documented() {
     };
     let folder = Folder::with("people.csv", people(0));
     folder.write("new.csv", people(300));
+    folder.write("strangers.csv", people(300).replace(",b,", ",c,"));
     let none_of_b: String = people(0)
         .lines()
         .filter(|line| !line.contains(",b,"))
@@ -92,6 +93,7 @@ fn json_is_as_documented() {
         ("evaluate, audit", [&audit, &label[..]].concat()),
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "few.csv", "--unit", "id", "--json"]),
         ("predict", vec!["predict", "m.safetensors", "new.csv", "-o", "p.csv", "--json"]),
+        ("predict", vec!["predict", "m.safetensors", "strangers.csv", "-o", "s.csv", "--json"]),
         ("report", vec!["report", "m.safetensors", "-o", "r.html", "--json"]),
         ("bounds", vec!["bounds", "--constraints", "3", "--rows", "100", "--json"]),
         ("bounds", [&["bounds", "people.csv", "--json"], &label[..]].concat()),

@@ -116,7 +116,10 @@ impl PyClassifier {
                 Ok((found, self.0.seen(&table.0)?))
             })
             .map_err(failed)?;
-        let mut warnings: Vec<String> = seen.map(|seen| seen.to_string()).into_iter().collect();
+        let mut unnamed = self.0.bound().unnamed();
+        unnamed.add(&table.0);
+        let mut warnings: Vec<String> = unnamed.finish().iter().map(ToString::to_string).collect();
+        warnings.extend(seen.map(|seen| seen.to_string()));
         warnings.extend(without_unit(units.as_deref()));
         let margin = found.margin_to_meet();
         let mut found = serde_json::to_value(&found).map_err(json_failed)?;

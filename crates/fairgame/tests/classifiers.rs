@@ -194,7 +194,8 @@ fn no_file_is_believed() {
     lie("\"units\":6", "\"units\":18446744073709551615");
     lie("\"units\":6", "\"units\":9");
     lie("\"weights\":[0.01", "\"weights\":[0.02");
-    lie("\"weights\":[0.01", "\"weights\":[-0.01");
+    let error = lie("\"weights\":[0.01", "\"weights\":[-0.01");
+    assert!(error.contains("a weight of -0.01") && !error.contains("add up"), "{error}");
     lie("\"weights\":[0.01", "\"weights\":[1e999");
     lie("\"turns\":[", "\"turns\":[1,");
     lie("\"key\":\"", "\"key\":\"xyz");

@@ -58,6 +58,8 @@ fn cases() -> Vec<(&'static str, Vec<Wrong>)> {
                 constraint("tpr(age < median(agee)) >= 0.9"),
                 constraint("tpr(age < quantile(tenure, 0.2)) >= 0.9"),
                 constraint("churn(older) <= 0.1"),
+                label("capital-gain > 5000"),
+                constraint("tpr(each marital-status) >= 0.9"),
             ],
         ),
         (

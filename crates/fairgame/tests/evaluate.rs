@@ -219,6 +219,10 @@ fn bad_input() {
         let wanted = format!("the probability of row 3 is {shown}, which is not between 0 and 1");
         assert_eq!(fail(None, Decisions::Probabilities(&chances), 0.95), value(&wanted));
     }
+    // Sums of chances that should be 1 or 0 are so but for rounding.
+    let with = |p: f64| evaluate(&bound, &table, None, Decisions::Probabilities(&[p; 8]), 0.95);
+    assert_eq!(with(1.000_000_000_000_000_2).unwrap(), with(1.0).unwrap());
+    assert_eq!(with(-1e-17).unwrap(), with(0.0).unwrap());
     assert_eq!(fail(Some(&[1.0; 3]), hard, 0.95), value("3 weights are given for 8 rows"));
     let weights = [1.0, 1.0, -2.0, 1.0, 1.0, 1.0, 1.0, 1.0];
     assert_eq!(fail(Some(&weights), hard, 0.95), value("the weight of row 3 is -2"));

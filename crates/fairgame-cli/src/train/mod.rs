@@ -101,6 +101,9 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
         return Ok(Verdict::Met);
     }
     arguments.check_files()?;
+    if arguments.output.is_none() && !arguments.quiet {
+        output::notice("the model is not kept: to keep it, say where (-o model.safetensors)");
+    }
     let data = arguments.data(&spec)?;
     let threads = arguments.threads.map_or_else(Threads::all, Threads::new);
     let checkpoints = arguments.checkpoints();

@@ -7,9 +7,12 @@ use crate::{Error, ErrorKind, Result};
 pub enum Decisions<'a> {
     /// The decisions themselves.
     Hard(&'a [bool]),
-    /// The chance of a positive decision.
+    /// The chance of a positive decision; what is beyond 0 or 1 by no more than rounding is 0 or 1.
     Probabilities(&'a [f64]),
 }
+
+/// By so much a sum of chances may be beyond 0 or 1: 0.1 + 0.2 + 0.7 is 1.0000000000000002 to some.
+const SLACK: f64 = 1e-9;
 
 impl Decisions<'_> {
     fn len(&self) -> usize {
@@ -23,7 +26,7 @@ impl Decisions<'_> {
     pub(super) fn probability(&self, row: usize) -> f64 {
         match self {
             Decisions::Hard(decisions) => f64::from(u8::from(decisions[row])),
-            Decisions::Probabilities(probabilities) => probabilities[row],
+            Decisions::Probabilities(probabilities) => probabilities[row].clamp(0.0, 1.0),
         }
     }
 
@@ -34,7 +37,7 @@ impl Decisions<'_> {
             return Err(Error::new(ErrorKind::Value, message));
         }
         let Decisions::Probabilities(probabilities) = self else { return Ok(()) };
-        match probabilities.iter().position(|p| !(0.0..=1.0).contains(p)) {
+        match probabilities.iter().position(|p| !(-SLACK..=1.0 + SLACK).contains(p)) {
             None => Ok(()),
             Some(row) => {
                 let message = format!(

@@ -10,7 +10,7 @@ use super::language::{Condition, Expression, Group, Literal, Name, Rate, Span};
 use super::problem::Source;
 use super::survey::Quantiles;
 use crate::table::{Column, Comparison, Predicate, Table, Value, Values};
-use crate::{Error, ErrorKind, Result, nearest};
+use crate::{Error, ErrorKind, Remedy, Result, nearest, shown};
 
 /// The number of the label among the predicates of a problem.
 pub(crate) const LABEL: usize = 0;
@@ -90,10 +90,15 @@ impl Lowering<'_> {
         let columns = || table.columns().iter().map(|column| column.name.as_str());
         table.find(&name.text).ok_or_else(|| {
             let label = match nearest(&name.text, columns()) {
-                Some(near) => format!("did you mean `{near}`?"),
+                Some(near) => format!("did you mean `{}`?", shown(near)),
                 None => format!("the columns are {}", crate::table::list(columns())),
             };
-            self.fail(name.span, format!("there is no column `{}`", name.text), label)
+            let message = format!("there is no column `{}`", shown(&name.text));
+            let error = self.fail(name.span, message, label);
+            match crate::table::one_column(columns()) {
+                true => error.remedy(Remedy::Delimiter),
+                false => error,
+            }
         })
     }
 

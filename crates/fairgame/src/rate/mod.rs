@@ -55,6 +55,7 @@ mod surrogate;
 mod survey;
 mod tally;
 mod trie;
+mod unnamed;
 
 pub use bind::{Binding, Bound, BoundConstraint, Weighted};
 pub use classes::Classes;
@@ -73,3 +74,4 @@ pub(crate) use set::Set;
 pub use surrogate::Surrogate;
 pub(crate) use survey::{Quantiles, Question, Survey};
 pub use tally::{Count, Push, Tally, push_scores, tally_scores};
+pub use unnamed::{Unnamed, UnnamedValues};

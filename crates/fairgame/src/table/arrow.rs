@@ -21,7 +21,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::ChunkReader;
 
-use super::builder::{ColumnBuilder, Misfit, TableBuilder};
+use super::builder::{ColumnBuilder, Misfit, Origin, TableBuilder};
 use super::input::{Stream, Whole};
 use super::ipc::{Messages, check_footer, messages};
 use super::text::EXACT;
@@ -141,7 +141,7 @@ impl Rows {
             let column = &mut table.columns[column];
             append(array, column, options).map_err(|misplaced| match misplaced {
                 Misplaced::Value(row, text, misfit) => misfit
-                    .error(text.as_bytes(), &column.name, column.declared)
+                    .error(text.as_bytes(), &column.name, column.origin)
                     .at(format!("row {}", self.appended + row + 1)),
                 Misplaced::Kind(error) => error.at(format!("column `{}`", shown(&column.name))),
             })?;
@@ -262,7 +262,7 @@ fn append(
         (Some(Kind::Category), Kind::Category) if dictionary_of_text(array.data_type()) => {
             append_dictionary(array, column, options)
         }
-        (Some(_), _) if column.declared || natural == Kind::Category => {
+        (Some(_), _) if column.origin != Origin::Content || natural == Kind::Category => {
             append_texts(array, column, options)
         }
         (kind, _) => Err(Misplaced::Kind(

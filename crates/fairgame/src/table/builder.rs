@@ -21,9 +21,20 @@ pub(super) struct TableBuilder {
 /// A column that grows.
 pub(super) struct ColumnBuilder {
     pub(super) name: String,
-    /// Whether the kind was asked for, rather than told from the content.
-    pub(super) declared: bool,
+    /// What tells the kind.
+    pub(super) origin: Origin,
     values: Growing,
+}
+
+/// What tells the kind of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Its values.
+    Content,
+    /// Whoever reads it.
+    Declared,
+    /// Another table, which this one is to be like.
+    Expected,
 }
 
 enum Growing {
@@ -39,6 +50,7 @@ enum Growing {
 pub(super) enum Misfit {
     NotNumber,
     Inexact,
+    TooLarge,
     NotBoolean,
     NotUtf8,
     /// It has more bytes than are allowed.
@@ -46,8 +58,8 @@ pub(super) enum Misfit {
 }
 
 impl Misfit {
-    /// The error for `text` in the column `name`, which was (not) `declared` to be of its kind.
-    pub(super) fn error(self, text: &[u8], name: &str, declared: bool) -> Error {
+    /// The error for `text` in the column `name`, whose kind was told by `origin`.
+    pub(super) fn error(self, text: &[u8], name: &str, origin: Origin) -> Error {
         let column = shown(name);
         let text = String::from_utf8_lossy(text);
         let value = shown(&text);
@@ -59,19 +71,31 @@ impl Misfit {
             true => error.remedy(Remedy::Missing(text.to_string())),
             false => error,
         };
-        let so_far = if declared { "is declared to be" } else { "has been so far" };
+        let so_far = match origin {
+            Origin::Content => "has been so far",
+            Origin::Declared => "is declared to be",
+            Origin::Expected => "has to be",
+        };
         let category = Remedy::Kind(name.to_owned(), Kind::Category);
+        // What has to be of a kind is of no use as another.
+        let with_kind = |error: Error| match origin {
+            Origin::Expected => error,
+            _ => error.remedy(category.clone()),
+        };
         match self {
             Misfit::NotNumber => {
                 let what = format!("which is not the finite number that the column {so_far}");
-                with_marker(found(&what)).remedy(category)
+                with_kind(with_marker(found(&what)))
             }
-            Misfit::Inexact => found("an integer too long to keep exactly as a number")
-                .remedy(category)
+            Misfit::Inexact => with_kind(found("an integer too long to keep exactly as a number"))
                 .remedy(Remedy::Drop(name.to_owned())),
+            Misfit::TooLarge => {
+                let what = "a number larger than any that can be held (1.8e308)";
+                with_kind(with_marker(found(what)))
+            }
             Misfit::NotBoolean => {
                 let what = format!("which is not the true or false that the column {so_far}");
-                with_marker(found(&what)).remedy(category)
+                with_kind(with_marker(found(&what)))
             }
             Misfit::NotUtf8 => Error::new(
                 ErrorKind::Format,
@@ -127,9 +151,9 @@ impl TableBuilder {
         self.columns = kept
             .into_iter()
             .map(|name| {
-                let kind =
-                    options.kinds.get(&name).or_else(|| options.expected.get(&name)).copied();
-                ColumnBuilder::new(name, kind)
+                let declared = options.kinds.get(&name).map(|kind| (*kind, Origin::Declared));
+                let expected = options.expected.get(&name).map(|kind| (*kind, Origin::Expected));
+                ColumnBuilder::new(name, declared.or(expected))
             })
             .collect();
         Ok(())
@@ -191,10 +215,10 @@ fn same_names(first: &[ColumnBuilder], names: &[String]) -> Result<()> {
 }
 
 impl ColumnBuilder {
-    fn new(name: String, kind: Option<Kind>) -> Self {
-        let mut column =
-            ColumnBuilder { name, declared: kind.is_some(), values: Growing::Undecided(0) };
-        if let Some(kind) = kind {
+    fn new(name: String, kind: Option<(Kind, Origin)>) -> Self {
+        let origin = kind.map_or(Origin::Content, |(_, origin)| origin);
+        let mut column = ColumnBuilder { name, origin, values: Growing::Undecided(0) };
+        if let Some((kind, _)) = kind {
             column.decide(kind);
         }
         column
@@ -224,7 +248,7 @@ impl ColumnBuilder {
     pub(super) fn decide_text(&mut self) {
         if self.kind().is_none() {
             self.decide(Kind::Category);
-            self.declared = true;
+            self.origin = Origin::Declared;
         }
     }
 
@@ -245,6 +269,7 @@ impl ColumnBuilder {
                 Parsed::Number(_) => numbers.push(f64::NAN),
                 _ if missing.is_text(text) => numbers.push(f64::NAN),
                 Parsed::Inexact => return Err(Misfit::Inexact),
+                Parsed::TooLarge => return Err(Misfit::TooLarge),
                 Parsed::NotNumber => return Err(Misfit::NotNumber),
             },
             Growing::Category(codes, dictionary) => {
@@ -255,7 +280,10 @@ impl ColumnBuilder {
                 }
             }
             Growing::Boolean(truths) => {
-                let read = if self.declared { text::declared_truth } else { text::truth };
+                let read = match self.origin {
+                    Origin::Content => text::truth,
+                    _ => text::declared_truth,
+                };
                 match read(text) {
                     _ if missing.is_text(text) => truths.push(None),
                     Some(truth) => truths.push(Some(truth)),
@@ -346,7 +374,8 @@ pub(super) fn infer<'a>(
         }
         let kind = match text::number(text) {
             Parsed::Number(_) if text::zero_padded(text) => Kind::Category,
-            Parsed::Number(_) => Kind::Number,
+            // One number that is too large is an error among numbers, not the end of them.
+            Parsed::Number(_) | Parsed::TooLarge => Kind::Number,
             _ if text::truth(text).is_some() => Kind::Boolean,
             _ => Kind::Category,
         };

@@ -12,7 +12,7 @@ use std::vec;
 
 use csv::{ByteRecord, Error as CsvError, ErrorKind as CsvErrorKind, Reader, ReaderBuilder};
 
-use super::builder::{ColumnBuilder, Misfit, TableBuilder, infer};
+use super::builder::{ColumnBuilder, Misfit, Origin, TableBuilder, infer};
 use super::input::Stream;
 use super::quotes::{Grammar, Limits, PER_FIELD, Seen, TooLong, Unspaced};
 use super::{Header, ReadOptions, Untyped};
@@ -120,7 +120,7 @@ fn names(first: &ByteRecord, options: &ReadOptions) -> Result<(Vec<String>, bool
         Ok(name) => Ok(name.trim().to_owned()),
         Err(_) => {
             let shown = format!("{} ({})", index + 1, String::from_utf8_lossy(name));
-            Err(Misfit::NotUtf8.error(name, &shown, false))
+            Err(Misfit::NotUtf8.error(name, &shown, Origin::Content))
         }
     });
     Ok((names.collect::<Result<_>>()?, false))
@@ -136,7 +136,7 @@ fn append(
         let Some(column) = *column else { continue };
         let column = &mut table.columns[column];
         if let Err(misfit) = column.push_text(text.trim_ascii(), &options.missing) {
-            return Err(misfit.error(text.trim_ascii(), &column.name, column.declared));
+            return Err(misfit.error(text.trim_ascii(), &column.name, column.origin));
         }
     }
     Ok(())

@@ -144,10 +144,21 @@ pub(crate) fn no_such_column<'a>(
     names: impl Iterator<Item = &'a str> + Clone,
 ) -> Error {
     let error = Error::new(ErrorKind::Column, format!("there is no column `{}`", shown(name)));
+    let error = match one_column(names.clone()) {
+        true => error.remedy(crate::Remedy::Delimiter),
+        false => error,
+    };
     match nearest(name, names.clone()) {
         Some(near) => error.help(format!("did you mean `{}`?", shown(near))),
         None => error.help(format!("the columns are {}", list(names))),
     }
+}
+
+/// Whether there is one column whose name looks like several: a file read with the wrong delimiter.
+pub fn one_column<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
+    let first = names.next();
+    names.next().is_none()
+        && first.is_some_and(|name| name.contains([',', ';', '\t', '|', ' ', ':']))
 }
 
 /// Names in backticks, at most a dozen of them.

@@ -131,6 +131,8 @@ pub(super) enum Parsed {
     Number(f64),
     /// An integer that an f64 cannot hold to the last digit: an identifier, most likely.
     Inexact,
+    /// A number beyond the largest f64.
+    TooLarge,
     NotNumber,
 }
 
@@ -160,6 +162,7 @@ pub(super) fn number(text: &[u8]) -> Parsed {
     }
     match text.parse::<f64>().ok() {
         Some(value) if value.is_finite() => Parsed::Number(value + 0.0),
+        Some(_) => Parsed::TooLarge,
         _ => Parsed::NotNumber,
     }
 }
@@ -250,7 +253,7 @@ mod tests {
             ("1e300", Parsed::Number(1e300)),
             (".5", Parsed::Number(0.5)),
             ("-2.50", Parsed::Number(-2.5)),
-            ("1e999", Parsed::NotNumber),
+            ("1e999", Parsed::TooLarge),
             ("inf", Parsed::NotNumber),
             ("nan", Parsed::NotNumber),
             ("-", Parsed::NotNumber),

@@ -6,7 +6,7 @@
 use super::syntax::KEYWORDS;
 use super::token::{Symbol, Token, tokens};
 use super::{Condition, Expression, Factor, Group, Rate, Relation, Sign, Span, Statement, fail};
-use crate::{Result, nearest};
+use crate::{Result, nearest, shown};
 
 /// How deep parentheses, `not` and `-` may nest.
 const DEPTH: usize = 64;
@@ -139,7 +139,20 @@ impl Parser<'_> {
         message: impl Into<String>,
         label: impl Into<String>,
     ) -> crate::Error {
-        fail(self.text, self.span(), message, label)
+        let (message, label) = (message.into(), label.into());
+        let hyphen = message.starts_with("unexpected `-`").then(|| self.hyphenated()).flatten();
+        fail(self.text, self.span(), message, hyphen.unwrap_or(label))
+    }
+
+    /// What to do where the next token is a hyphen within what looks like a name.
+    fn hyphenated(&self) -> Option<String> {
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
+        let (before, from) = self.text.split_at_checked(self.span().range().start)?;
+        let start = before.char_indices().rev().take_while(|(_, c)| is_name(*c)).last()?.0;
+        let end = from.char_indices().find(|(_, c)| !is_name(*c)).map_or(from.len(), |(at, _)| at);
+        let name = &self.text[start..before.len() + end];
+        let within = name.chars().next()?.is_alphabetic() && !name.ends_with('-');
+        within.then(|| format!("a name with a hyphen is written in backticks: `{}`", shown(name)))
     }
 
     pub(super) fn nested<T>(&mut self, rule: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
