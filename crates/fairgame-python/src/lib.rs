@@ -8,8 +8,6 @@ mod classifier;
 mod table;
 mod train;
 
-use std::borrow::Cow;
-
 use fairgame::classifier::draws;
 use fairgame::evaluate::{self, Decisions, Evaluation};
 use fairgame::rate::{Problem, Weighted};
@@ -61,14 +59,14 @@ fn without_unit(units: Option<&[Option<u64>]>) -> Option<String> {
 
 /// A message for people, with the names and values in it fit for a terminal.
 #[pyfunction]
-fn printable(text: &str) -> Cow<'_, str> {
-    fairgame::printable(text)
+fn printable(text: &str) -> String {
+    fairgame::printable(text).into_owned()
 }
 
 /// A name or a value within a message, fit for a terminal and cut where it is long.
 #[pyfunction]
-fn shown(text: &str) -> Cow<'_, str> {
-    fairgame::shown(text)
+fn shown(text: &str) -> String {
+    fairgame::shown(text).into_owned()
 }
 
 /// Refuses settings that no training could be made with, and gives the complete ones.
