@@ -20,21 +20,23 @@ pub(super) fn read(path: &Path, recipe: Option<Recipe>) -> Result<Spec> {
             .help("give a TOML file, or @NAME for one of the paper's problems")
             .at(path.display())
     })?;
-    let placed = |error: Error, span: Option<Range<usize>>, label: &str| {
-        let error = match span {
-            Some(span) => {
-                let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
-                error.pointing(&text, span, label).at(format!("line {line}"))
-            }
-            None => error,
-        };
-        error.at(path.display())
+    policy(&text, recipe).map_err(|error| error.at(path.display()))
+}
+
+/// The policy that a text holds.
+pub(super) fn policy(text: &str, recipe: Option<Recipe>) -> Result<Spec> {
+    let placed = |error: Error, span: Option<Range<usize>>, label: &str| match span {
+        Some(span) => {
+            let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
+            error.pointing(text, span, label).at(format!("line {line}"))
+        }
+        None => error,
     };
     let not_toml = |error: toml::de::Error| {
         let message = format!("the policy is not TOML: {}", error.message());
         placed(Error::new(ErrorKind::Syntax, message), error.span(), "")
     };
-    let spans = DeTable::parse(&text).map_err(not_toml)?;
+    let spans = DeTable::parse(text).map_err(not_toml)?;
     let table: toml::Table = text.parse().map_err(not_toml)?;
     let mut given = json(table.into());
     if let (Some(recipe), Some(given)) = (recipe, given.as_object_mut()) {
