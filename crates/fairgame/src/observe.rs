@@ -146,6 +146,9 @@ const LATE: u64 = 4;
 /// Each time a model is kept, all that were kept so far are shrunk with objective and constraints both
 /// measured on val. A model helps if it lowers the least ε, or the objective at no larger ε; most that do not are told by
 /// one sum, their reduced cost. Where constraints are not met yet, the constraint player may only be on its way.
+///
+/// With hundreds of constraints a program is a large part of a turn's cost, so it is solved only now and then: its cost is
+/// counted, and spread over the models that are kept until the next.
 pub struct EarlyStop<'a> {
     patience: Patience,
     val: Arc<dyn Sample + 'a>,
@@ -161,11 +164,18 @@ pub struct EarlyStop<'a> {
 struct Progress {
     best: Option<(f64, f64)>,
     ago: u64,
+    /// Kept turns since, of which it is not known yet whether they help.
+    waiting: u64,
 }
 
 impl Progress {
-    /// After a kept turn with this least ε and objective.
-    fn note(&mut self, found: (f64, f64), patience: &Patience) {
+    /// After a kept turn with this least ε and objective, or where they will be known at a later one.
+    fn note(&mut self, found: Option<(f64, f64)>, patience: &Patience) {
+        let Some(found) = found else {
+            self.waiting += 1;
+            return;
+        };
+        let waited = std::mem::take(&mut self.waiting);
         let helps = self.best.is_none_or(|best| {
             let by = patience.least;
             found.0 < best.0 - by || (found.0 <= best.0 && found.1 < best.1 - by)
@@ -173,7 +183,15 @@ impl Progress {
         if helps {
             (self.best, self.ago) = (Some(found), 0);
         } else {
-            self.ago += 1;
+            self.ago += 1 + waited;
+        }
+    }
+
+    /// After a kept turn whose model was kept before.
+    fn repeat(&mut self) {
+        match self.waiting {
+            0 => self.ago += 1,
+            _ => self.waiting += 1,
         }
     }
 
@@ -206,7 +224,7 @@ impl<'a> EarlyStop<'a> {
         self.seen += 1;
         if moment.model < self.mixture.len() {
             // A model that was kept before changes nothing.
-            self.progress.ago += 1;
+            self.progress.repeat();
         } else {
             let mut values = LossValues::default();
             let model = &game.kept().models[moment.model];
@@ -261,7 +279,7 @@ mod tests {
                 let terms = shrunk.weights.iter().map(|&(model, weight)| weight * objective[model]);
                 // The least of more models is not larger but for rounding.
                 least = if shrunk.least > least - 1e-12 { least } else { shrunk.least };
-                anew.note((least, terms.sum()), &patience);
+                anew.note(Some((least, terms.sum())), &patience);
                 assert_eq!(progress.ago, anew.ago, "case {case}, turn {turn}");
                 let over = progress.is_over(turn.into(), &patience);
                 assert_eq!(over, anew.is_over(turn.into(), &patience), "case {case}, turn {turn}");

@@ -193,6 +193,8 @@ struct Optimum {
     feasible: bool,
     weights: Vec<(usize, f64)>,
     prices: Multipliers,
+    /// About how many products finding them added up.
+    work: u64,
 }
 
 impl Least {
@@ -251,7 +253,7 @@ fn by_simplex(
     weights.iter_mut().for_each(|(_, weight)| *weight /= total);
     let feasible = least.is_at_most(allowed);
     let prices = with_margins(simplex.dual(Goal::Objective), margins);
-    Ok(Optimum { least, feasible, weights, prices })
+    Ok(Optimum { least, feasible, weights, prices, work: simplex.work() })
 }
 
 /// (1) with all columns at once.
@@ -286,7 +288,9 @@ fn by_microlp(columns: &Columns, margins: &[f64], allowed: f64) -> Result<Optimu
     let total = columns.objective.iter().zip(&constraints).map(worth).fold(f64::INFINITY, f64::min);
     let prices = Multipliers { constraints: prices, total };
     let feasible = least.is_at_most(allowed);
-    Ok(Optimum { least, feasible, weights, prices })
+    // Products of two matrices of that size are about what its pivots add up.
+    let work = (columns.len() * columns.constraints()) as u64 * columns.constraints() as u64;
+    Ok(Optimum { least, feasible, weights, prices, work })
 }
 
 fn optimum(columns: &Columns, margins: &[f64], allowed: f64, start: &mut Start) -> Result<Optimum> {
@@ -514,12 +518,29 @@ pub(crate) fn explain_columns(
 
 /// The least ε and the least objective at it, while columns are added one by one.
 ///
-/// A program is solved only if a new column has a negative reduced cost in (1) or (2).
+/// A program is solved only if a new column has a negative reduced cost in (1) or (2), and only as often as each column
+/// pays for: with many constraints, several columns go by until the next program.
 pub(crate) struct Incremental {
     columns: Columns,
     start: Start,
     last: Option<Last>,
+    /// Whether columns came that may help, and no program was solved since.
+    waiting: bool,
+    /// How much work may be done: each column adds [`PAID`], a program takes what it took.
+    purse: i64,
 }
+
+/// About how many products each column pays for: some tenths of a millisecond.
+const PAID: i64 = 1 << 19;
+
+/// So many columns' pay is saved up at most.
+const SAVED: i64 = 16;
+
+/// What is paid for a program that could not be solved, in columns.
+const FAILED: i64 = 16;
+
+/// A program with at most so many losses is solved by `microlp` where ours is stuck; with more, that takes minutes.
+const SMALL: usize = 1 << 14;
 
 struct Last {
     epsilon: f64,
@@ -530,7 +551,13 @@ struct Last {
 impl Incremental {
     /// No columns yet, of so many constraints.
     pub(crate) fn new(constraints: usize) -> Self {
-        Incremental { columns: Columns::new(constraints), start: Start::default(), last: None }
+        Incremental {
+            columns: Columns::new(constraints),
+            start: Start::default(),
+            last: None,
+            waiting: false,
+            purse: SAVED * PAID,
+        }
     }
 
     /// How many columns there are.
@@ -538,25 +565,46 @@ impl Incremental {
         self.columns.len()
     }
 
-    /// Adds a column; the least ε of all, and the least objective at it.
+    /// Adds a column; the least ε of all, and the least objective at it, or `None` where no program is solved until later
+    /// columns come.
     ///
     /// # Errors
-    /// If a loss is not a finite number, or the solver fails.
-    pub(crate) fn push(&mut self, objective: f64, constraints: &[f64]) -> Result<(f64, f64)> {
+    /// If a loss is not a finite number, or the solver fails on a small program.
+    pub(crate) fn push(
+        &mut self,
+        objective: f64,
+        constraints: &[f64],
+    ) -> Result<Option<(f64, f64)>> {
         self.columns.push(objective, constraints);
         self.columns.check()?;
+        self.purse = (self.purse + PAID).min(SAVED * PAID);
         if let Some(last) = &self.last
+            && !self.waiting
             && !self.helps(&last.optimum)
         {
-            return Ok((last.epsilon, last.objective));
+            return Ok(Some((last.epsilon, last.objective)));
         }
-        let optimum = optimum(&self.columns, &[], 0.0, &mut self.start)?;
+        self.waiting = true;
+        if self.purse < 0 {
+            return Ok(None);
+        }
+        let small = self.columns.len() * self.columns.constraints() <= SMALL;
+        let optimum = match by_simplex(&self.columns, &[], 0.0, &mut self.start) {
+            Ok(optimum) => optimum,
+            Err(Stuck) if small => by_microlp(&self.columns, &[], 0.0)?,
+            Err(Stuck) => {
+                self.purse -= FAILED * PAID;
+                return Ok(None);
+            }
+        };
+        self.purse -= i64::try_from(optimum.work).unwrap_or(i64::MAX / 2);
+        self.waiting = false;
         // More columns cannot make it larger; rounding could.
         let before = self.last.as_ref().map_or(f64::INFINITY, |last| last.epsilon);
         let epsilon = optimum.least.epsilon.min(before);
         let objective = self.columns.objective(&optimum.weights);
         self.last = Some(Last { epsilon, objective, optimum });
-        Ok((epsilon, objective))
+        Ok(Some((epsilon, objective)))
     }
 
     /// Whether the newest column has a negative reduced cost.
@@ -794,7 +842,7 @@ mod tests {
             for column in order {
                 let (objective, losses) = (columns.objective[column], columns.of(column));
                 all.push(objective, losses);
-                let (least, cost) = one_by_one.push(objective, losses).unwrap();
+                let (least, cost) = one_by_one.push(objective, losses).unwrap().unwrap();
                 let found = by_microlp(&all, &[], 0.0).unwrap();
                 assert!(least <= before);
                 assert!((least - found.least.epsilon).abs() < 1e-7, "{case}");
@@ -831,6 +879,59 @@ mod tests {
             let dual = found.prices.total;
             assert!((cost - dual).abs() < 1e-6, "{cost} {dual}");
         }
+    }
+
+    /// What a model of so many groups of four rows decides: each constraint has five values or fewer.
+    fn coarse(stream: &mut Stream, groups: usize, count: usize) -> Columns {
+        let mut columns = Columns::new(4 * groups);
+        for _ in 0..count {
+            let lean = stream.unit();
+            let (mut losses, mut wrong) = (Vec::with_capacity(4 * groups), 0.0);
+            for _ in 0..groups {
+                let mut decided = [0.0; 4];
+                decided.iter_mut().for_each(|one| *one = f64::from(stream.unit() < lean));
+                let (positive, negative) = (decided[0] + decided[1], decided[2] + decided[3]);
+                let rate = (positive + negative) / 4.0;
+                losses.extend([0.6 - positive / 2.0, negative / 2.0 - 0.4, rate - 0.6, 0.4 - rate]);
+                wrong += 2.0 - positive + negative;
+            }
+            columns.push(wrong / (4 * groups) as f64, &losses);
+        }
+        columns
+    }
+
+    /// Where losses have few distinct values, most pivots are steps of length 0; the program is solved all the same.
+    #[test]
+    fn few_distinct_losses() {
+        let mut stream = Stream::new(7, "coarse");
+        for (groups, count) in [(10, 60), (40, 200), (250, 200)] {
+            let columns = coarse(&mut stream, groups, count);
+            let found = by_simplex(&columns, &[], 0.0, &mut Start::default());
+            let found = found.unwrap_or_else(|Stuck| panic!("{groups} groups: stuck"));
+            let level = violation(&columns, &[], &found.weights);
+            assert!((level - found.least.epsilon).abs() < 1e-6, "{groups}: {level}");
+            let conflict = found.least.conflict.unwrap();
+            assert!((conflict.constraints.iter().sum::<f64>() - 1.0).abs() < 1e-6);
+            assert!((conflict.total - found.least.epsilon).abs() < 1e-6, "{groups}");
+        }
+    }
+
+    /// However many constraints there are, columns one by one take a bounded amount of work each.
+    #[test]
+    fn work_of_columns_one_by_one() {
+        let mut stream = Stream::new(8, "work");
+        let columns = coarse(&mut stream, 250, 200);
+        let mut one_by_one = Incremental::new(1000);
+        let (mut done, mut most, mut known) = (0, 0, 0);
+        for column in 0..200 {
+            let before = (one_by_one.purse + PAID).min(SAVED * PAID);
+            let found = one_by_one.push(columns.objective[column], columns.of(column)).unwrap();
+            let taken = before - one_by_one.purse;
+            (done, most) = (done + taken, most.max(taken));
+            known += usize::from(found.is_some());
+        }
+        assert!(done - most <= (200 + SAVED) * PAID, "{done} of which {most} at once");
+        assert!(known > 3, "{known} of 200");
     }
 
     /// One column of each kind: none is better that meets as much.

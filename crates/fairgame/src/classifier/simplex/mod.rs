@@ -21,10 +21,14 @@
 //! columns are priced and the best few enter the pool; where there is none, the vertex is optimal over all of them.
 //!
 //! Numbers are in units in which the largest loss is 1 and objectives differ by at most 1. Ties are broken by the lowest
-//! index, so that a run is a function of its input. After a run of pivots without progress, Bland's rule takes over until
-//! there is some: it cannot cycle.
+//! index, so that a run is a function of its input. After a run of pivots without progress, bounds are moved apart a
+//! little, and moved back at the optimum ([`stall`]). After a few times of that, Bland's rule takes over until there is
+//! progress: it cannot cycle.
+
+mod stall;
 
 use super::program::Columns;
+use stall::SHAKES;
 
 /// A variable helps if its reduced cost is below this, negated.
 pub(super) const OPTIMAL: f64 = 1e-9;
@@ -113,6 +117,11 @@ pub(super) struct Simplex<'a> {
     /// Pivots since W was inverted, and in all.
     stale: usize,
     pivots: usize,
+    /// About how many products were added up.
+    work: u64,
+    /// b before it was moved, if it is, and how often it was.
+    unmoved: Option<Vec<f64>>,
+    shakes: usize,
 }
 
 impl<'a> Simplex<'a> {
@@ -157,6 +166,9 @@ impl<'a> Simplex<'a> {
             pooled,
             stale: 0,
             pivots: 0,
+            work: 0,
+            unmoved: None,
+            shakes: 0,
         };
         let missed = |row: usize| columns.of(first)[row] - bound[row];
         if let Some(row) =
@@ -172,13 +184,19 @@ impl<'a> Simplex<'a> {
     /// Goes on to the optimum.
     pub(super) fn run(&mut self, goal: Goal) -> Result<(), Stuck> {
         self.invert()?;
+        self.shakes = 0;
         let limit = self.pivots + 10_000 + 20 * (self.bound.len() + self.pool.len());
         let mut idle = 0;
         loop {
-            if goal == Goal::Level && self.level() <= NONE {
+            if goal == Goal::Level && self.unmoved.is_none() && self.level() <= NONE {
                 return Ok(());
             }
+            if self.shakes < SHAKES && idle > 20 + self.rows.len() / 2 {
+                self.shake(goal);
+                idle = 0;
+            }
             let careful = idle > 20 + 2 * self.rows.len();
+            self.work += self.cost_of_pivot();
             let mut multipliers = self.multipliers(goal);
             let mut found = self.entering(goal, &multipliers, careful);
             if found.is_none_or(|(_, price)| price > -CLEAR) {
@@ -191,6 +209,10 @@ impl<'a> Simplex<'a> {
                     continue;
                 }
                 if self.find(goal, &multipliers) {
+                    continue;
+                }
+                if self.unmoved.is_some() {
+                    self.move_back(goal)?;
                     continue;
                 }
                 return self.is_feasible(goal).then_some(()).ok_or(Stuck);
@@ -223,6 +245,11 @@ impl<'a> Simplex<'a> {
         self.sign = 1.0;
     }
 
+    /// Whether a variable may be below 0: z may.
+    fn is_free(&self, goal: Goal, variable: Variable) -> bool {
+        goal == Goal::Level && variable == Variable::Level
+    }
+
     /// z or u; 0 if there are no constraints.
     fn level(&self) -> f64 {
         let at = self.variables.iter().position(|&variable| variable == Variable::Level);
@@ -243,6 +270,17 @@ impl<'a> Simplex<'a> {
 
     pub(super) fn unit(&self) -> f64 {
         self.unit
+    }
+
+    /// About how many products were added up so far.
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// About how many products a pivot adds up: multipliers, prices, the direction and W⁻¹.
+    fn cost_of_pivot(&self) -> u64 {
+        let size = self.rows.len();
+        (size * (3 * size + self.pool.len() + self.bound.len())) as u64
     }
 
     /// The columns in the basis and their weights, by index.
@@ -370,6 +408,7 @@ impl<'a> Simplex<'a> {
 
     /// Prices all columns; the best few that help enter the pool. Whether there are any.
     fn find(&mut self, goal: Goal, multipliers: &[f64]) -> bool {
+        self.work += (self.columns.len() * self.rows.len()) as u64;
         let scaled = self.per_unit(multipliers);
         let mut found: Vec<(f64, usize)> = (0..self.columns.len())
             .filter(|&column| !self.pooled[column])
@@ -426,8 +465,7 @@ impl<'a> Simplex<'a> {
             (Leaving::Variable(at), self.values[at], direction[at], index)
         });
         let variables = variables.filter(|&(leaving, ..)| match leaving {
-            // z is free.
-            Leaving::Variable(at) => goal != Goal::Level || self.variables[at] != Variable::Level,
+            Leaving::Variable(at) => !self.is_free(goal, self.variables[at]),
             Leaving::Spare(_) => true,
         });
         let rows = (0..rates.len()).filter(|&row| !self.binding[row]);
@@ -447,6 +485,16 @@ impl<'a> Simplex<'a> {
         best.map(|(leaving, value, rate, _)| (leaving, value.max(0.0) / rate, rate))
     }
 
+    /// The row of W⁻¹ that what a constraint has to spare would have, were it in S, negated.
+    fn of_row(&self, row: usize) -> Vec<f64> {
+        let mut sums = vec![0.0; self.rows.len()];
+        for (&variable, entries) in self.variables.iter().zip(&self.inverse) {
+            let times = self.coefficient(variable, row);
+            sums.iter_mut().zip(entries).for_each(|(sum, entry)| *sum += times * entry);
+        }
+        sums
+    }
+
     /// One variable enters the basis and another leaves it; W⁻¹ follows.
     fn pivot(
         &mut self,
@@ -458,15 +506,6 @@ impl<'a> Simplex<'a> {
     ) {
         self.values.iter_mut().zip(direction).for_each(|(value, rate)| *value -= step * rate);
         self.spare.iter_mut().zip(rates).for_each(|(spare, rate)| *spare -= step * rate);
-        // The row of W⁻¹ that what a constraint has to spare would have, were it in S.
-        let of_row = |simplex: &Self, row: usize| {
-            let mut sums = vec![0.0; simplex.rows.len()];
-            for (&variable, entries) in simplex.variables.iter().zip(&simplex.inverse) {
-                let times = simplex.coefficient(variable, row);
-                sums.iter_mut().zip(entries).for_each(|(sum, entry)| *sum += times * entry);
-            }
-            sums
-        };
         let subtract = |from: &mut [f64], times: f64, row: &[f64]| {
             from.iter_mut().zip(row).for_each(|(entry, other)| *entry -= times * other);
         };
@@ -484,7 +523,7 @@ impl<'a> Simplex<'a> {
                 self.values[at] = step;
             }
             (Entering::Variable(variable), Leaving::Spare(row)) => {
-                let mut own = of_row(self, row);
+                let mut own = self.of_row(row);
                 let pivot = rates[row];
                 own.iter_mut().for_each(|entry| *entry /= -pivot);
                 for (entries, &rate) in self.inverse.iter_mut().zip(direction) {
@@ -517,7 +556,7 @@ impl<'a> Simplex<'a> {
                 self.spare[row] = step;
             }
             (Entering::Spare(place), Leaving::Spare(row)) => {
-                let mut own = of_row(self, row);
+                let mut own = self.of_row(row);
                 let pivot = own[place];
                 own[place] = 0.0;
                 for entries in &mut self.inverse {
@@ -553,6 +592,7 @@ impl<'a> Simplex<'a> {
     /// Inverts W by elimination, and finds all values anew.
     fn invert(&mut self) -> Result<(), Stuck> {
         let size = self.rows.len();
+        self.work += (3 * size * size / 2 + self.bound.len()) as u64 * size as u64;
         let mut left: Vec<Vec<f64>> = Vec::with_capacity(size);
         for (at, &row) in self.rows.iter().enumerate() {
             let mut entries: Vec<f64> = Vec::with_capacity(2 * size);
@@ -595,9 +635,10 @@ impl<'a> Simplex<'a> {
 
     /// Whether no variable is below its bound by more than rounding explains.
     fn is_feasible(&self, goal: Goal) -> bool {
-        let free = |variable: &Variable| goal == Goal::Level && *variable == Variable::Level;
         let values = self.variables.iter().zip(&self.values);
-        values.filter(|(variable, _)| !free(variable)).all(|(_, &value)| value > -OPTIMAL)
+        values
+            .filter(|(variable, _)| !self.is_free(goal, **variable))
+            .all(|(_, &value)| value > -OPTIMAL)
             && self.spare.iter().all(|&spare| spare > -OPTIMAL)
     }
 }
