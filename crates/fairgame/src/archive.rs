@@ -1,7 +1,8 @@
 //! The one file format of models and checkpoints: a header of JSON and named arrays of numbers.
 //!
 //! On disk it is a safetensors file. Its metadata has one key, `fairgame`, whose value is a JSON text
-//! with the format's version, what the file is, the header, and a SHA-256 over all of it and the arrays.
+//! with the format's version, what the file is, the header, and a SHA-256 over all of it and the arrays. A header of more
+//! than a megabyte is an array of bytes beside the others, since readers of the format take no metadata above 100 MB.
 //! Reading runs no code, believes no length, and refuses what does not have the hash it says.
 
 use std::borrow::Cow;
@@ -15,7 +16,13 @@ use sha2::{Digest, Sha256};
 use crate::{Error, ErrorKind, Result};
 
 /// The version of the format that is written, and the newest that is read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+
+/// A longer header is an array.
+const LONG: usize = 1 << 20;
+
+/// What that array is called.
+const HEADER: &str = "header.json";
 
 /// Numbers of one kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +59,16 @@ impl Arrays {
     /// The arrays and their names, in the order of the names; what is changed here is what is written.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Numbers)> {
         self.0.iter_mut().map(|(name, array)| (name.as_str(), array))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How long an array is, if there is one of that name.
+    pub fn length(&self, name: &str) -> Option<usize> {
+        self.0.get(name).map(Numbers::len)
     }
 
     /// Puts each of `others` under its own name after `part` and a dot.
@@ -135,7 +152,8 @@ struct Label {
     version: u32,
     what: String,
     sha256: String,
-    header: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    header: Option<String>,
 }
 
 /// The one key of the metadata.
@@ -168,22 +186,22 @@ impl Archive {
 
     /// The bytes of a file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let long = self.header.len() > LONG;
         let label = Label {
             version: VERSION,
             what: self.what.clone(),
             sha256: self.sha256(),
-            header: self.header.clone(),
+            header: (!long).then(|| self.header.clone()),
         };
         let failed = |error: &dyn std::fmt::Display| {
             Error::new(ErrorKind::Format, format!("cannot be put in a file: {error}"))
         };
         let label = serde_json::to_string(&label).map_err(|error| failed(&error))?;
         let metadata = HashMap::from([(KEY.to_owned(), label)]);
-        let tensors = self
-            .arrays
-            .0
-            .iter()
-            .map(|(name, numbers)| (name.as_str(), Tensor { numbers, shape: [numbers.len()] }));
+        let arrays = self.arrays.0.iter();
+        let arrays = arrays.map(|(name, numbers)| (name.as_str(), Tensor::of(numbers)));
+        let header = long.then(|| (HEADER, Tensor::text(&self.header)));
+        let tensors: BTreeMap<&str, Tensor<'_>> = arrays.chain(header).collect();
         safetensors::serialize(tensors, Some(metadata)).map_err(|error| failed(&error))
     }
 
@@ -235,13 +253,19 @@ impl Archive {
             return Err(broken(format!("it is a {}", label.what)));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
-        let mut arrays = Arrays::default();
+        let (mut arrays, mut header) = (Arrays::default(), label.header);
         for (name, tensor) in tensors.iter() {
+            if name == HEADER && tensor.dtype() == Dtype::U8 && header.is_none() {
+                let text = std::str::from_utf8(tensor.data());
+                header = Some(text.map_err(|error| broken(error.to_string()))?.to_owned());
+                continue;
+            }
             let numbers = Numbers::from_bytes(tensor.dtype(), tensor.data())
                 .ok_or_else(|| broken(format!("array `{name}` is of kind {:?}", tensor.dtype())))?;
             arrays.put(name, numbers);
         }
-        let archive = Archive { what: label.what, header: label.header, arrays };
+        let header = header.ok_or_else(|| broken("it has no header of ours".to_owned()))?;
+        let archive = Archive { what: label.what, header, arrays };
         if archive.hash(version) != label.sha256 {
             let message =
                 format!("the {what} was changed or damaged: its hash is not the one it says");
@@ -299,19 +323,35 @@ impl Numbers {
     }
 }
 
-/// Numbers and how many they are, as safetensors asks for them.
+/// Numbers or a text and how long they are, as safetensors asks for them.
 struct Tensor<'a> {
-    numbers: &'a Numbers,
+    content: Content<'a>,
     shape: [usize; 1],
+}
+
+enum Content<'a> {
+    Numbers(&'a Numbers),
+    Text(&'a str),
+}
+
+impl<'a> Tensor<'a> {
+    fn of(numbers: &'a Numbers) -> Self {
+        Tensor { content: Content::Numbers(numbers), shape: [numbers.len()] }
+    }
+
+    fn text(text: &'a str) -> Self {
+        Tensor { content: Content::Text(text), shape: [text.len()] }
+    }
 }
 
 impl View for Tensor<'_> {
     fn dtype(&self) -> Dtype {
-        match self.numbers {
-            Numbers::F32(_) => Dtype::F32,
-            Numbers::F64(_) => Dtype::F64,
-            Numbers::U64(_) => Dtype::U64,
-            Numbers::U32(_) => Dtype::U32,
+        match self.content {
+            Content::Numbers(Numbers::F32(_)) => Dtype::F32,
+            Content::Numbers(Numbers::F64(_)) => Dtype::F64,
+            Content::Numbers(Numbers::U64(_)) => Dtype::U64,
+            Content::Numbers(Numbers::U32(_)) => Dtype::U32,
+            Content::Text(_) => Dtype::U8,
         }
     }
 
@@ -320,14 +360,18 @@ impl View for Tensor<'_> {
     }
 
     fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Owned(self.numbers.bytes())
+        match self.content {
+            Content::Numbers(numbers) => Cow::Owned(numbers.bytes()),
+            Content::Text(text) => Cow::Borrowed(text.as_bytes()),
+        }
     }
 
     fn data_len(&self) -> usize {
         self.shape[0]
-            * match self.numbers {
-                Numbers::F32(_) | Numbers::U32(_) => 4,
-                Numbers::F64(_) | Numbers::U64(_) => 8,
+            * match self.content {
+                Content::Numbers(Numbers::F32(_) | Numbers::U32(_)) => 4,
+                Content::Numbers(Numbers::F64(_) | Numbers::U64(_)) => 8,
+                Content::Text(_) => 1,
             }
     }
 }
@@ -383,13 +427,26 @@ mod tests {
         }
     }
 
+    /// A header that the metadata of a safetensors file cannot hold.
+    #[test]
+    fn a_header_of_any_length() {
+        for length in [LONG, LONG + 1, 60_000_000] {
+            // Each quote is four bytes where a JSON text is in a JSON text in a JSON text.
+            let header = "\"".repeat(length);
+            let long = Archive { header, ..archive() };
+            let read = Archive::from_bytes(&long.to_bytes().unwrap(), "model").unwrap();
+            assert_eq!(read.header.len(), length);
+            assert_eq!(read.sha256(), long.sha256());
+        }
+    }
+
     #[test]
     fn a_later_version_says_so() {
-        let label = "{\"version\":2,\"new\":[]}".to_owned();
+        let label = "{\"version\":3,\"new\":[]}".to_owned();
         let metadata = HashMap::from([(KEY.to_owned(), label)]);
         let none: BTreeMap<String, Tensor<'_>> = BTreeMap::new();
         let bytes = safetensors::serialize(none, Some(metadata)).unwrap();
         let error = Archive::from_bytes(&bytes, "model").unwrap_err().to_string();
-        assert!(error.contains("version 2") && error.contains("newer"), "{error}");
+        assert!(error.contains("version 3") && error.contains("newer"), "{error}");
     }
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use fairgame::algorithm::{Algorithm, Practical};
+use fairgame::algorithm::{Algorithm, Lagrangian, Practical};
 use fairgame::archive::Archive;
 use fairgame::classifier::{Classifier, Draw, Prediction, Selection, draw_of_text};
+use fairgame::game::Keep;
 use fairgame::model::{LatticeSpec, ModelSpec};
 use fairgame::random::Stream;
 use fairgame::table::{ReadOptions, Source, Table, read};
@@ -161,6 +162,36 @@ fn every_model_has_its_file() {
         let predict =
             |classifier: &Classifier| bits(&classifier.predict(&features, Draw::Features).unwrap());
         assert_eq!(predict(&loaded), predict(&classifier));
+    }
+}
+
+/// However many turns were kept, the classifier can be written, and its record has a curve of them.
+#[test]
+fn a_finished_training_has_its_file() {
+    let csv = "x,yes\n0.1,no\n0.2,no\n0.3,yes\n0.4,no\n0.6,yes\n0.7,yes\n0.8,no\n0.9,yes\n";
+    let rows = read([Source::stream("rows.csv", csv.as_bytes())], &ReadOptions::default()).unwrap();
+    // 60 multipliers of each of 90,000 turns would be more than the 100 MB of JSON that a safetensors file may have.
+    let constraints: Vec<String> = (0..60)
+        .map(|at| format!("positive_rate(x < 0.{:02}) <= 0.{:02}", 30 + at, 40 + at / 2))
+        .collect();
+    let mut spec = Spec::paper("yes == \"yes\"", &constraints);
+    spec.datasets = Datasets::One;
+    spec.keep = Keep::Every;
+    let turns = 4_000;
+    for selection in [Selection::default(), Selection::Uniform] {
+        let lagrangian = Lagrangian { turns, batch: 8, ..Lagrangian::default() };
+        (spec.algorithm, spec.selection) = (Algorithm::Lagrangian(lagrangian), selection);
+        let classifier = spec.train(&rows).unwrap().classifier;
+        let archive = classifier.to_archive().unwrap();
+        let members = classifier.members().len();
+        let length = archive.header.len();
+        assert!(length < 300_000 + 100 * members, "{length} bytes of JSON, {members} members");
+        let loaded = Classifier::from_bytes(&archive.to_bytes().unwrap()).unwrap();
+        assert_eq!(loaded.members(), classifier.members());
+        let record = loaded.record().unwrap().unwrap();
+        assert_eq!(record.moments.last().unwrap().turn, turns);
+        assert!((500..=1000).contains(&record.moments.len()), "{}", record.moments.len());
+        assert!(record.moments.iter().all(|moment| moment.lambda.len() == 61));
     }
 }
 

@@ -16,6 +16,9 @@ use crate::{Error, ErrorKind, Result};
 /// What an [`Archive`] of a classifier is called.
 const WHAT: &str = "model";
 
+/// The parameters of all members, one after another; in files of version 1 they are an array each.
+const THETAS: &str = "thetas";
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
@@ -64,9 +67,9 @@ impl Classifier {
                 .help("keep the parameters of its members (`Classifier::members`) yourself"));
         }
         let mut arrays = Arrays::default();
-        for (at, member) in self.members.iter().enumerate() {
-            arrays.put(&format!("theta.{at}"), Numbers::F32(member.hypothesis.theta().to_vec()));
-        }
+        let thetas = self.members.iter().flat_map(|member| member.hypothesis.theta());
+        arrays.put(THETAS, Numbers::F32(thetas.copied().collect()));
+        arrays.put_part("record", self.record_arrays().clone());
         for (at, view) in self.views.iter().enumerate() {
             arrays.put_part(&format!("view.{at}"), view.arrays());
         }
@@ -128,10 +131,27 @@ impl Classifier {
         for (at, view) in header.views.iter_mut().enumerate() {
             view.take_arrays(&mut arrays.take_part(&format!("view.{at}")))?;
         }
-        let member = |at: usize| {
-            let view = header.views.get(header.of_view[at]);
+        let mut params = Vec::with_capacity(count);
+        for &view in &header.of_view {
+            let view = header.views.get(view);
             let view = view.ok_or_else(|| broken("a member has no encoder".to_owned()))?;
-            let theta = arrays.take_f32(&format!("theta.{at}"), view.model.params())?;
+            params.push(view.model.params());
+        }
+        let total = params.iter().try_fold(0_usize, |sum, &own| sum.checked_add(own));
+        let total =
+            total.ok_or_else(|| broken("its members have too many parameters".to_owned()))?;
+        let record_arrays = arrays.take_part("record");
+        let thetas = match arrays.length(THETAS) {
+            Some(_) => Some(arrays.take_f32(THETAS, total)?),
+            None => None,
+        };
+        let mut from = 0;
+        let member = |at: usize| {
+            let theta = match &thetas {
+                Some(thetas) => thetas[from..from + params[at]].to_vec(),
+                None => arrays.take_f32(&format!("theta.{at}"), params[at])?,
+            };
+            from += params[at];
             Ok(Member {
                 weight: header.weights[at],
                 turn: header.turns[at],
@@ -148,7 +168,7 @@ impl Classifier {
             (header.problem.thaw()?, header);
         let mut classifier = Classifier::new(problem, views, members, key, provenance)?;
         classifier.set_blend(blend);
-        classifier.set_record(record);
+        classifier.set_record(record, record_arrays);
         classifier.keep_labels(labels);
         classifier.keep_candidates(candidates);
         Ok(classifier)

@@ -35,6 +35,7 @@ pub use shrink::{Epsilon, Explained, Shrunk, explain, shrink};
 pub(crate) use view::LogOdds;
 pub use view::{Probabilities, Probability, View};
 
+use crate::archive::Arrays;
 use crate::encode::Features;
 use crate::model::Scorer;
 use crate::rate::{Bound, LossValues, Tally, Weighted};
@@ -76,6 +77,7 @@ pub struct Classifier {
     blend: Blend,
     provenance: Provenance,
     record: Option<serde_json::Value>,
+    record_arrays: Arrays,
     labels: Option<[serde_json::Value; 2]>,
     candidates: Option<Candidates>,
 }
@@ -168,6 +170,7 @@ impl Classifier {
             blend: Blend::default(),
             provenance,
             record: None,
+            record_arrays: Arrays::default(),
             labels: None,
             candidates: None,
         })
@@ -315,10 +318,16 @@ impl Classifier {
     /// Forgets how it was trained and what it was chosen from: a smaller file that decides alike.
     pub fn forget(&mut self) {
         (self.record, self.candidates) = (None, None);
+        self.record_arrays = Arrays::default();
     }
 
-    pub(crate) fn set_record(&mut self, record: Option<serde_json::Value>) {
-        self.record = record;
+    /// The arrays of that.
+    pub(crate) fn record_arrays(&self) -> &Arrays {
+        &self.record_arrays
+    }
+
+    pub(crate) fn set_record(&mut self, record: Option<serde_json::Value>, arrays: Arrays) {
+        (self.record, self.record_arrays) = (record, arrays);
     }
 
     /// ℓ₀ … ℓ_m of the classifier on rows, on average over the draw; in the order of

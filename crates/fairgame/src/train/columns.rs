@@ -9,7 +9,7 @@
 //! model's scores on the rows that its constraint player played on: half of the levels among those labelled positive,
 //! half among the others, so that both tails are covered however unbalanced the label is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::rules::RuleSums;
 use super::{Played, Training};
@@ -254,7 +254,7 @@ impl Training<'_> {
                 continue;
             }
             let last = games.iter().map(|game| game.kept.moments.len()).max().unwrap_or(0);
-            let first = tied.len();
+            let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
             for k in 0..last {
                 // Evenly spaced, the last among them.
                 if last > most && (k + 1) * most / last == k * most / last {
@@ -267,9 +267,7 @@ impl Training<'_> {
                 let now: Vec<Moment> = games.iter().by_ref().map(|game| at(&game)).collect();
                 let models: Vec<usize> = now.iter().map(|moment| moment.model).collect();
                 let turn = now.iter().map(|moment| moment.turn).max().unwrap_or(0);
-                let own = &tied[first..];
-                let known = own.iter().rposition(|one: &Tied| one.models == models);
-                let model = known.map_or(tied.len(), |at| first + at);
+                let model = *known.entry(models.clone()).or_insert(tied.len());
                 if model == tied.len() {
                     tied.push(Tied { variant, models, thresholds: Vec::new(), turn });
                 }

@@ -1,13 +1,22 @@
 //! What is kept in a model file beside the model: how it was trained, and how it did.
 //!
-//! Nothing is decided by it. It lets a report be made of the file alone, long after the data are gone.
+//! Nothing is decided by it. It lets a report be made of the file alone, long after the data are gone. Of very many kept
+//! turns it has some, evenly spaced: what a curve needs. Their numbers are arrays of the file, not JSON.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Enforcement, GameSummary, Importance, Trained};
+use crate::archive::{Arrays, Numbers};
 use crate::classifier::Classifier;
 use crate::evaluate::Evaluation;
+use crate::game::Moment;
 use crate::{Error, ErrorKind, Result};
+
+/// At most so many kept turns of a game are recorded.
+const MOST_TURNS: usize = 1_000;
+
+/// At most so many multipliers of all of them.
+const MOST_MULTIPLIERS: usize = 1 << 20;
 
 /// How a classifier was trained, and how it did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +26,8 @@ pub struct Record {
     pub turns: u64,
     /// How each game went.
     pub games: Vec<GameSummary>,
-    /// The turns that were kept, game by game, in order.
+    /// The turns that were kept, game by game, in order; of very many, some, the last among them.
+    #[serde(default)]
     pub moments: Vec<RecordedMoment>,
     /// The columns of the mixture, in its order.
     pub members: Vec<RecordedModel>,
@@ -94,24 +104,31 @@ impl Record {
             RecordedModel { objective: train.objective, worst: known(val.worst()) }
         };
         // The moments of a variant follow each other, and turns begin anew with the next.
-        let mut game = 0;
-        let mut before = 0;
-        let moments = iterates.moments.iter().map(|moment| {
-            game += usize::from(moment.turn < before);
-            before = moment.turn;
-            RecordedMoment {
-                game,
-                turn: moment.turn,
-                lambda: std::iter::once(moment.lambda.objective)
-                    .chain(moment.lambda.constraints.iter().copied())
-                    .collect(),
-                model: model(moment.model),
+        let games: Vec<&[Moment]> =
+            iterates.moments.chunk_by(|before, after| before.turn <= after.turn).collect();
+        let width = 1 + mixture.val.constraints.len();
+        let most = (MOST_MULTIPLIERS / (width * games.len().max(1))).clamp(2, MOST_TURNS);
+        let mut moments = Vec::new();
+        for (game, all) in games.into_iter().enumerate() {
+            // Evenly spaced, the last among them.
+            let before = |place: usize| place * most.min(all.len()) / all.len();
+            for (place, moment) in all.iter().enumerate() {
+                if before(place + 1) > before(place) {
+                    moments.push(RecordedMoment {
+                        game,
+                        turn: moment.turn,
+                        lambda: std::iter::once(moment.lambda.objective)
+                            .chain(moment.lambda.constraints.iter().copied())
+                            .collect(),
+                        model: model(moment.model),
+                    });
+                }
             }
-        });
+        }
         Record {
             turns: trained.turns,
             games: trained.games.clone(),
-            moments: moments.collect(),
+            moments,
             members: mixture.columns.clone(),
             mixture: RecordedModel {
                 objective: mixture.train.objective,
@@ -129,21 +146,70 @@ impl Record {
     }
 }
 
+/// Kept turns as arrays: one number of each, and the multipliers turn by turn, of which games without constraints have
+/// fewer. A worst loss of NaN is none.
+fn arrays(moments: &[RecordedMoment]) -> Arrays {
+    let mut arrays = Arrays::default();
+    let each = |pick: fn(&RecordedMoment) -> f64| moments.iter().map(pick).collect();
+    arrays.put("game", Numbers::U64(moments.iter().map(|one| one.game as u64).collect()));
+    arrays.put("turn", Numbers::U64(moments.iter().map(|one| one.turn).collect()));
+    arrays.put("objective", Numbers::F64(each(|one| one.model.objective)));
+    arrays.put("worst", Numbers::F64(each(|one| one.model.worst.unwrap_or(f64::NAN))));
+    arrays.put("width", Numbers::U64(moments.iter().map(|one| one.lambda.len() as u64).collect()));
+    let lambda = moments.iter().flat_map(|one| one.lambda.iter().copied());
+    arrays.put("lambda", Numbers::F64(lambda.collect()));
+    arrays
+}
+
+/// Kept turns of arrays.
+fn moments(mut arrays: Arrays) -> Result<Vec<RecordedMoment>> {
+    let count = arrays.length("turn").unwrap_or(0);
+    let turns = arrays.take_u64("turn", count)?;
+    let games = arrays.take_u64("game", count)?;
+    let objectives = arrays.take_f64("objective", count)?;
+    let worst = arrays.take_f64("worst", count)?;
+    let widths = arrays.take_u64("width", count)?;
+    let length = arrays.length("lambda").unwrap_or(0);
+    let mut lambdas = arrays.take_f64("lambda", length)?.into_iter();
+    let mut moments = Vec::with_capacity(count);
+    for (at, width) in widths.into_iter().enumerate() {
+        let width = usize::try_from(width).ok().filter(|width| *width <= lambdas.len());
+        let width = width.ok_or_else(|| {
+            Error::new(ErrorKind::Format, "the model's record lacks multipliers of kept turns")
+        })?;
+        let worst = Some(worst[at]).filter(|worst| !worst.is_nan());
+        moments.push(RecordedMoment {
+            game: usize::try_from(games[at]).unwrap_or(usize::MAX),
+            turn: turns[at],
+            lambda: lambdas.by_ref().take(width).collect(),
+            model: RecordedModel { objective: objectives[at], worst },
+        });
+    }
+    Ok(moments)
+}
+
 impl Classifier {
     /// Keeps a record with the classifier.
     pub fn keep_record(&mut self, record: &Record) -> Result<()> {
+        let arrays = arrays(&record.moments);
+        let record = Record { moments: Vec::new(), ..record.clone() };
         let record = serde_json::to_value(record).map_err(|error| {
             Error::new(ErrorKind::Format, format!("the record cannot be kept: {error}"))
         })?;
-        self.set_record(Some(record));
+        self.set_record(Some(record), arrays);
         Ok(())
     }
 
     /// The record that was kept with the classifier, if any was.
     pub fn record(&self) -> Result<Option<Record>> {
         let Some(record) = self.record_value() else { return Ok(None) };
-        serde_json::from_value(record.clone()).map(Some).map_err(|error| {
+        let mut record: Record = serde_json::from_value(record.clone()).map_err(|error| {
             Error::new(ErrorKind::Format, format!("the model's record cannot be read: {error}"))
-        })
+        })?;
+        // In files of version 1 they are in the JSON.
+        if !self.record_arrays().is_empty() {
+            record.moments = moments(self.record_arrays().clone())?;
+        }
+        Ok(Some(record))
     }
 }
