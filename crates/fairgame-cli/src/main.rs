@@ -2,12 +2,13 @@
 //!
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done, and the
 //! constraints met; 1 constraints violated; 2 bad usage or bad data; 3 undecided at the confidence asked for; 130
-//! stopped by Ctrl-C.
+//! stopped by Ctrl-C, or asked to end by SIGTERM or SIGHUP.
 
 mod bounds;
 mod data;
 mod demo;
 mod evaluate;
+mod inherited;
 mod manual;
 mod output;
 mod policy;

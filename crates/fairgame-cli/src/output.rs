@@ -32,6 +32,9 @@ impl Stdout {
         if self.is_closed() {
             return Ok(done);
         }
+        if crate::inherited::stdout_is_closed() {
+            return Err(io::Error::other("it is closed"));
+        }
         match write() {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.0.store(true, Ordering::Relaxed);

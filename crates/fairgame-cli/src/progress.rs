@@ -9,7 +9,9 @@ use fairgame::rate::LossValues;
 use fairgame::train::{Training, Turn, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How often Ctrl-C was pressed.
+use crate::inherited;
+
+/// How often Ctrl-C was pressed; SIGTERM and SIGHUP count as much.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
 /// Whether there is something to stop in good order.
@@ -34,14 +36,19 @@ pub(crate) fn part_with(words: String) {
 fn handle() {
     static LISTENS: OnceLock<bool> = OnceLock::new();
     LISTENS.get_or_init(|| {
-        ctrlc::set_handler(|| {
+        let ignored = inherited::hangups_are_ignored();
+        let set = ctrlc::set_handler(|| {
             let before = ASKED.fetch_add(1, Ordering::Relaxed);
             if before > 0 || !LISTENING.load(Ordering::Relaxed) {
                 PARTING.get().into_iter().for_each(crate::output::warning);
                 std::process::exit(130);
             }
-        })
-        .is_ok()
+        });
+        if ignored {
+            // `nohup` asked for that.
+            inherited::ignore_hangups();
+        }
+        set.is_ok()
     });
 }
 

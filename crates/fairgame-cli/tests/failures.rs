@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::process::Stdio;
 use std::time::Duration;
 
+use common::Folder;
 use common::applicants::folder;
 
 /// Killed at any moment, nothing half-written; resumed, the same bits.
@@ -40,7 +42,7 @@ fn killed_and_resumed() {
     assert!(other.stderr.contains("other settings or other data"), "{other:?}");
 }
 
-/// Ctrl-C ends a training with what was kept, says so, and it can go on.
+/// Ctrl-C, SIGTERM and SIGHUP end a training with what was kept, say so, and it can go on.
 #[cfg(unix)]
 #[test]
 fn stopped_by_hand() {
@@ -65,7 +67,15 @@ fn stopped_by_hand() {
         "--resume",
     ];
     let mut last = 0;
-    for _ in 0..2 {
+    // Where the tests themselves run under `nohup`, so does the program.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let signals = match ignored {
+        Some(mask) if mask & 1 == 1 => &["-INT", "-TERM"][..],
+        _ => &["-INT", "-TERM", "-HUP"],
+    };
+    for &signal in signals {
         let before = std::fs::read(folder.path("run/checkpoint.safetensors")).unwrap_or_default();
         let mut command = folder.command(&train);
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
@@ -77,7 +87,7 @@ fn stopped_by_hand() {
             std::thread::sleep(Duration::from_millis(20));
         }
         let kill =
-            std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+            std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(kill.unwrap().success());
         let output = child.wait_with_output().unwrap();
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -89,6 +99,130 @@ fn stopped_by_hand() {
         let evaluated = folder.fairgame(&["evaluate", "m.safetensors", "new.csv"]);
         assert!(matches!(evaluated.code, Some(0 | 1 | 3)), "{evaluated:?}");
     }
+}
+
+/// A training that no turn ends, with checkpoints in `run`; it has saved one.
+#[cfg(unix)]
+fn endless(folder: &Folder, shell: &str) -> std::process::Child {
+    let binary = env!("CARGO_BIN_EXE_fairgame");
+    let script = format!(
+        "{shell} {binary} train people.csv --policy policy.toml --turns 2000000000 --recipe paper \
+         --keep 1000000 -o m.safetensors --checkpoint run --checkpoint-every 5000 --resume"
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).current_dir(folder.path(""));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let saved = || std::fs::read(folder.path("run/checkpoint.safetensors")).unwrap_or_default();
+    let before = saved();
+    let mut child = command.spawn().unwrap();
+    while saved() == before {
+        assert_eq!(child.try_wait().unwrap(), None, "it plays on until it is stopped");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+#[cfg(unix)]
+fn signal(child: &std::process::Child, signal: &str) {
+    let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+}
+
+/// A second training in the folder of another one is refused, and told whose it is; after a kill it is free.
+#[cfg(unix)]
+#[test]
+fn one_training_in_a_folder() {
+    let folder = folder();
+    let mut first = endless(&folder, "exec");
+    let second = folder.fairgame(&[
+        "train",
+        "people.csv",
+        "--policy",
+        "policy.toml",
+        "--turns",
+        "300",
+        "--checkpoint",
+        "run",
+        "--resume",
+    ]);
+    assert_eq!(second.code, Some(2), "{second:?}");
+    let who = format!("process {} is training there", first.id());
+    assert!(second.stderr.contains(&who), "{second:?}");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let mut third = endless(&folder, "exec");
+    signal(&third, "-INT");
+    assert_eq!(third.wait().unwrap().code(), Some(130));
+}
+
+/// Under `nohup` a hangup is nothing, and SIGTERM still ends the training.
+#[cfg(unix)]
+#[test]
+fn no_hangup_under_nohup() {
+    let folder = folder();
+    let mut child = endless(&folder, "trap '' HUP; exec");
+    let saved = || std::fs::read(folder.path("run/checkpoint.safetensors")).unwrap_or_default();
+    signal(&child, "-HUP");
+    let before = saved();
+    for _ in 0..2 {
+        let before = saved();
+        while saved() == before {
+            assert_eq!(child.try_wait().unwrap(), None, "a hangup ended it");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    assert_ne!(saved(), before);
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// Results that were to go to a closed standard output are not lost without a word.
+#[cfg(unix)]
+#[test]
+fn closed_standard_output() {
+    let folder = folder();
+    let binary = env!("CARGO_BIN_EXE_fairgame");
+    let run = |arguments: &str, output: &str| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &format!("exec {binary} {arguments} {output}")]);
+        let run = shell.current_dir(folder.path("")).output().unwrap();
+        (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    let train = "train people.csv --policy policy.toml --turns 300 --quiet -o m.safetensors";
+    let (code, message) = run(train, ">&-");
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("standard output") && message.contains("closed"), "{message}");
+    // The model is there all the same.
+    for arguments in ["predict m.safetensors new.csv", "evaluate m.safetensors new.csv", "man"] {
+        let (code, message) = run(arguments, ">&-");
+        assert_eq!(code, Some(2), "{arguments}: {message}");
+        assert!(message.contains("closed"), "{arguments}: {message}");
+        let (code, message) = run(arguments, ">/dev/null");
+        assert!(matches!(code, Some(0 | 1 | 3)), "{arguments}: {message}");
+    }
+    let (code, message) = run("predict m.safetensors new.csv -o scored.csv --quiet", ">&-");
+    assert_eq!(code, Some(0), "nothing was to go there: {message}");
+}
+
+/// What is known to need more memory than there is, is refused with the number before the first turn.
+#[cfg(target_os = "linux")]
+#[test]
+fn more_than_the_memory() {
+    let folder = folder();
+    let train = "train people.csv --policy policy.toml --recipe paper --quiet";
+    let limited = |arguments: &str| {
+        let binary = env!("CARGO_BIN_EXE_fairgame");
+        let script = format!("ulimit -v 2000000; exec {binary} {arguments}");
+        let mut shell = std::process::Command::new("sh");
+        let run = shell.args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+        (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    let every = limited(&format!("{train} --keep every --turns 100000000"));
+    assert_eq!(every.0, Some(2), "{}", every.1);
+    assert!(every.1.contains("keeping 100000000 models") && every.1.contains("GB"), "{}", every.1);
+    // As many threads as nobody has.
+    let many = limited(&format!("{train} --turns 300 --threads 1000000000"));
+    assert!(matches!(many.0, Some(0 | 1)), "{}", many.1);
 }
 
 /// A disk that is full when the training is done: a message, nothing half-written, and the model not lost.

@@ -51,6 +51,7 @@ mod error;
 pub mod evaluate;
 pub mod game;
 mod kind;
+mod memory;
 pub mod model;
 pub mod observe;
 pub mod optimize;

@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+/// More threads than this are not started: a million of them bring a machine to a halt before any fails to start.
+const MOST: usize = 512;
+
 /// A pool of threads; a clone shares it.
 #[derive(Clone, Default)]
 pub struct Threads {
@@ -24,7 +27,7 @@ impl fmt::Debug for Threads {
 }
 
 impl Threads {
-    /// That many threads, or as many fewer as the system can start.
+    /// That many threads, or as many fewer as the system can start, and at most 512.
     ///
     /// ```
     /// use fairgame::Threads;
@@ -32,7 +35,7 @@ impl Threads {
     /// assert_eq!(squares, [1, 4, 9]);
     /// ```
     pub fn new(count: usize) -> Self {
-        let mut count = count;
+        let mut count = count.min(MOST);
         while count > 1 {
             let named = ThreadPoolBuilder::new().thread_name(|at| format!("fairgame-{at}"));
             if let Ok(pool) = named.num_threads(count).build() {
@@ -141,6 +144,14 @@ mod tests {
             assert_eq!(squares, (0..50).map(|at| 2 * at * at).collect::<Vec<_>>());
             assert_eq!(heard, 49 * 25);
         }
+    }
+
+    /// However many are asked for.
+    #[test]
+    fn there_is_a_most() {
+        let threads = Threads::new(usize::MAX);
+        assert!((1..=MOST).contains(&threads.count()), "{threads:?}");
+        assert_eq!(threads.each(&[1, 2, 3], |number| number * number), [1, 4, 9]);
     }
 
     #[test]

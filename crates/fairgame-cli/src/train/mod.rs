@@ -26,7 +26,7 @@ Examples:
   fairgame train people.csv --policy policy.toml --turns 20000 --print-policy > complete.toml
 
 Exit codes: 0 every constraint is enforced or promised, 1 one is violated, 2 bad usage or data, 130 stopped
-by Ctrl-C (the model is made of what was kept until then, if every fold has a model).";
+by Ctrl-C, SIGTERM or SIGHUP (the model is made of what was kept until then, if every fold has a model).";
 
 #[derive(Args)]
 pub(crate) struct Train {

@@ -13,15 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::Fitted;
 use super::folds::Fold;
+use super::lock::FolderLock;
 use super::training::Rows;
 use super::{Checkpoints, Spec, Training, Turn, Watch};
 use crate::algorithm::{Algorithm, Setting};
-use crate::game::{Ending, Game, Kept, Observer};
+use crate::game::{Ending, Game, Keep, Kept, Observer};
+use crate::model::Scorer;
 use crate::observe::{Checkpoint, EarlyStop, Periodic};
 use crate::random::mix;
 use crate::rate::{Multipliers, Surrogate};
 use crate::sample::{MemorySample, Sample};
-use crate::{Error, ErrorKind, Result, Threads};
+use crate::{Error, ErrorKind, Result, Threads, memory};
 
 /// One way in which each fold's game is played.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -213,13 +215,51 @@ impl Training<'_> {
         if let Some(ground) = &self.ground {
             return self.fit(ground, watch);
         }
+        self.check_matrix()?;
         let saved = self.checkpoints()?;
         let turns = self.game(0)?.turns();
+        self.check_kept(turns)?;
         let apart = watch.apart(turns).max(1);
         self.play_all(turns, watch, |game, stop, tell| {
             let saved = saved.as_ref().map(|saved| saved.of(game));
             self.play_one(game, apart, saved, stop, tell)
         })
+    }
+
+    /// Refuses a matrix of the constraint player that does not fit into memory.
+    fn check_matrix(&self) -> Result<()> {
+        /// M, its logarithm, the slopes, two moments of Adam, and space for the fixed point: f64 each.
+        const COPIES: u128 = 6 * 8;
+        let constraints = self.enforced().compiled.losses().constraints();
+        let at_once = self.games().min(self.plan.threads.count()) as u128;
+        match self.plan.spec.algorithm {
+            Algorithm::Practical(_) | Algorithm::Discrete(_) | Algorithm::Continuous(_) => {
+                memory::check(
+                    (constraints as u128 + 1).pow(2) * COPIES * at_once,
+                    &format!("the constraint player's matrix of {constraints} constraints"),
+                    "play `lagrangian`, whose constraint player has no matrix",
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses to keep more models than fit into memory, before the first turn rather than after many.
+    fn check_kept(&self, turns: u64) -> Result<()> {
+        let losses = self.enforced().compiled.losses();
+        let kept = match self.plan.spec.keep {
+            Keep::Every => turns,
+            Keep::Spaced(count) => count.min(turns),
+        };
+        let params = self.views.iter().map(|view| view.model.params()).max().unwrap_or(0);
+        // Parameters as f32, multipliers as f64, and what selection measures of each model on each cell.
+        let each = 4 * params + 8 * (losses.constraints() + 1) + 32 * losses.cells() + 128;
+        let models = u128::from(kept) * self.games() as u128;
+        memory::check(
+            models * each as u128,
+            &format!("keeping {models} models of {params} parameters each"),
+            "keep fewer of them (--keep N)",
+        )
     }
 
     /// Runs all games of so many turns, as many at once as there are threads. The watcher hears of their turns and may
@@ -340,13 +380,15 @@ impl Training<'_> {
             Error::new(ErrorKind::Io, format!("the folder cannot be made: {error}"))
                 .at(folder.display())
         })?;
+        let lock = FolderLock::take(folder)?;
         let every = match checkpoints.every {
             Some(every) => every,
             // A fold of the plug-in game is saved when it is done.
             None if self.ground.is_some() => 1,
             None => self.game(0)?.turns().div_ceil(50),
         };
-        let saved = Saved { checkpoints, games: self.games(), every, identity: self.identity() };
+        let identity = self.identity();
+        let saved = Saved { checkpoints, games: self.games(), every, identity, _lock: lock };
         let mut there = (0..saved.games).map(|game| saved.path(game));
         match there.find(|path| path.exists()) {
             Some(path) if !checkpoints.resume => {
@@ -376,6 +418,8 @@ pub(super) struct Saved<'a> {
     games: usize,
     every: u64,
     identity: String,
+    /// No other training saves to the folder as long as this one does.
+    _lock: FolderLock,
 }
 
 impl Saved<'_> {

@@ -12,6 +12,7 @@ mod fit;
 mod folds;
 mod games;
 mod importance;
+mod lock;
 mod mixture;
 mod outcome;
 mod plan;

@@ -1,0 +1,47 @@
+//! Memory that is known to be needed, asked for before it is.
+//!
+//! Where an allocation fails, a program ends at once, and hours of training with it. Sizes of what a training will hold are
+//! known before its first turn, so a block of that size is allocated and given back. A system that promises more than it
+//! has may still run out later; what is beyond all bounds, or beyond a limit that was set, is an error with the number.
+
+use crate::{Error, ErrorKind, Result};
+
+/// Refuses what needs more bytes than there are.
+pub(crate) fn check(bytes: u128, what: &str, help: &str) -> Result<()> {
+    let fits = usize::try_from(bytes).is_ok_and(|bytes| {
+        let mut block: Vec<u8> = Vec::new();
+        block.try_reserve_exact(bytes).is_ok()
+    });
+    if fits {
+        return Ok(());
+    }
+    let message = format!("{what} would take {}, and there is less memory", shown(bytes));
+    Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()))
+}
+
+/// A number of bytes in a unit that suits it.
+fn shown(bytes: u128) -> String {
+    match bytes as f64 {
+        few if few < 1e6 => format!("{bytes} bytes"),
+        some if some < 1e9 => format!("{:.0} MB", some / 1e6),
+        many if many < 1e13 => format!("{:.1} GB", many / 1e9),
+        beyond => format!("{:.0} TB", beyond / 1e12),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_beyond_all_memory() {
+        check(1 << 20, "it", "").unwrap();
+        for (bytes, number) in [(1_u128 << 62, "4611686 TB"), (1 << 90, "TB")] {
+            let error = check(bytes, "the matrix", "use less").unwrap_err().to_string();
+            assert!(error.contains("the matrix would take") && error.contains(number), "{error}");
+        }
+        assert_eq!(shown(3_600_000_000), "3.6 GB");
+        assert_eq!(shown(48_000_000), "48 MB");
+        assert_eq!(shown(12), "12 bytes");
+    }
+}
