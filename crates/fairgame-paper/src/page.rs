@@ -237,8 +237,8 @@ fn reading(experiment: Experiment) -> &'static [&'static str] {
              largest of the eight losses is never below 0. A classifier that is perfectly fair in the population shows \
              about .02 on 500 test rows by chance alone.",
             "The file that we ship lacks 23 of the paper's 140 features, columns on police that are mostly missing, \
-             and has 1,993 rows where the paper used 1,958 (docs/datasets.md); which, and on which rows groups were \
-             cut, is not said, and the split is not published. Test rows are drawn anew in each run.",
+             and one of UCI's 1,994 rows (docs/datasets.md). The paper does not say on which rows groups were cut, and \
+             does not publish its split. We draw test rows anew in each run.",
         ],
         Experiment::Entities => &[
             "The paper's data are proprietary. These are generated listings of invented businesses in 16 countries, \
@@ -252,8 +252,9 @@ fn reading(experiment: Experiment) -> &'static [&'static str] {
              binary features, 122; where numbers are cut into buckets it does not say.",
         ],
         Experiment::Compas => &[
-            "The usual filter leaves 6,172 rows of which the paper used 6,136, and 31 features of its 32; its split \
-             is not published. Test rows are drawn anew in each run, which moves violations by .01 to .02.",
+            "Rows are the paper's, the 6,172 that ProPublica's filter leaves, and so are the numbers of training rows, \
+             test rows and features. Which features these are is our guess (docs/datasets.md), and the paper does not \
+             publish its split. We draw test rows anew in each run, which moves violations by .01 to .02.",
         ],
     }
 }
