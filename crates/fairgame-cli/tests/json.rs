@@ -88,6 +88,16 @@ fn json_is_as_documented() {
                 .concat(),
         ),
         ("train", [&train[..], &["--turns", "20", "--test", "a.csv"]].concat()),
+        // A game that a theorem speaks of.
+        (
+            "train",
+            [
+                &train[..],
+                &["--recipe", "paper", "--algorithm", "discrete", "--selection", "theorem"],
+                &["--radius", "1", "--convexity", "0.5", "--epsilon", "1", "--turns", "20"],
+            ]
+            .concat(),
+        ),
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "new.csv", "--json"]),
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "people.csv", "--json"]),
         ("evaluate, audit", [&audit, &label[..]].concat()),
@@ -97,6 +107,23 @@ fn json_is_as_documented() {
         ("report", vec!["report", "m.safetensors", "-o", "r.html", "--json"]),
         ("bounds", vec!["bounds", "--constraints", "3", "--rows", "100", "--json"]),
         ("bounds", [&["bounds", "people.csv", "--json"], &label[..]].concat()),
+        (
+            "bounds",
+            [
+                &[
+                    "bounds",
+                    "--constraints",
+                    "1",
+                    "--rows",
+                    "1000000",
+                    "--epsilon",
+                    "0.01",
+                    "--json",
+                ][..],
+                &["--g-train", "0.01", "--gamma", "0.5", "--convexity", "1", "--lipschitz", "0.1"],
+            ]
+            .concat(),
+        ),
         (
             "reproduce",
             vec![
@@ -115,6 +142,14 @@ fn json_is_as_documented() {
         (
             "reproduce beyond",
             vec!["reproduce", "beyond", "--runs", "1", "--turns", "2", "--out", "paper", "--json"],
+        ),
+        (
+            "reproduce communities-grid",
+            [
+                &["reproduce", "communities-grid", "--splits", "1", "--halvings", "1"][..],
+                &["--turns", "2", "--out", "grid", "--json"][..],
+            ]
+            .concat(),
         ),
         (
             "reproduce promise",

@@ -4,67 +4,25 @@
 //! `cargo test --test convex -- --nocapture` prints how near.
 #![allow(clippy::print_stdout, reason = "how near is worth seeing")]
 
+#[path = "common/square.rs"]
+mod square;
+
 use fairgame::Threads;
 use fairgame::algorithm::{
     Algorithm, Answer, Baseline, Continuous, Discrete, Lagrangian, Practical, Scales, Setting,
     Unconstrained,
 };
-use fairgame::bounds::Errors;
+use fairgame::bounds::{self, Errors};
 use fairgame::classifier::{Dataset, Iterates, Selection};
-use fairgame::encode::{Coding, EncoderSpec};
-use fairgame::game::{Game, Keep};
-use fairgame::model::Region;
+use fairgame::game::Game;
 use fairgame::optimize::Optimizer;
-use fairgame::player::{Covering, Learner, ModelPlayer, Oracle, OracleSpec};
+use fairgame::player::{Covering, ModelPlayer, Oracle, OracleSpec};
 use fairgame::random::Stream;
 use fairgame::rate::{LossValues, Multipliers, Pushes, Side};
 use fairgame::sample::{Batch, Hypothesis, Work};
-use fairgame::table::{Category, Column, Table, Values};
-use fairgame::train::{Data, Datasets, Sheet, Spec, Training};
+use fairgame::train::Training;
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
-
-const RADIUS: f64 = 4.0;
-const CONVEXITY: f64 = 0.01;
-
-/// Points of a square, labelled by a noisy line, in two groups.
-fn table(rows: usize, seed: u64) -> Table {
-    let mut stream = Stream::new(seed, "convex");
-    let (mut x, mut y, mut group, mut label) = (vec![], vec![], vec![], vec![]);
-    for _ in 0..rows {
-        let (a, b) = (stream.unit() * 2.0 - 1.0, stream.unit() * 2.0 - 1.0);
-        let one = stream.unit() < 0.5;
-        let noise = (stream.unit() - 0.5) * 0.8;
-        label.push(Some(a + 0.4 * b + noise + if one { 0.2 } else { -0.2 } > 0.0));
-        group.push(Some(if one { "a" } else { "b" }));
-        x.push(a);
-        y.push(b);
-    }
-    Table::new(vec![
-        Column::new("x", Values::Number(x)),
-        Column::new("y", Values::Number(y)),
-        Column::new("group", Values::Category(Category::from_texts(group))),
-        Column::new("label", Values::Boolean(label)),
-    ])
-    .unwrap()
-}
-
-/// A high recall, and more positive decisions in one group: what a plain fit violates.
-fn training(algorithm: Algorithm, one: bool) -> Training<'static> {
-    let [train, val] = [1, 2].map(|seed| Sheet::owned(table(120, seed), "a square"));
-    let mut spec =
-        Spec::paper("label", &["recall() >= 0.9", "positive_rate(group == \"b\") >= 0.8"]);
-    spec.encoder = EncoderSpec {
-        ignore: vec!["group".into()],
-        numbers: Coding::AsIs,
-        ..EncoderSpec::default()
-    };
-    spec.region = Region { radius: Some(RADIUS), convexity: CONVEXITY };
-    spec.algorithm = algorithm;
-    spec.keep = Keep::Every;
-    spec.datasets = Datasets::One;
-    let data = Data::from(train).with_val((!one).then_some(val));
-    spec.plan(&data.shape()).unwrap().prepare(data).unwrap()
-}
+use square::{CONVEXITY, RADIUS, learner, table, training};
 
 /// On the training rows, the least ℓ̃₀ + (μ/2)‖θ‖² that a linear program finds under ℓ̃_i ≤ −margin, with θ in a box inside the
 /// ball; and the least ℓ̃₀ alone under ℓ̃_i ≤ 0.
@@ -222,11 +180,6 @@ fn algorithm_1_keeps_theorem_1() {
     }
 }
 
-fn learner<'a>(training: &'a Training<'_>) -> Learner<'a> {
-    let Setting { train, model, surrogate, region, seed, threads, .. } = training.setting(0);
-    Learner { train, model, convex: surrogate.is_convex(), region, seed, threads }
-}
-
 /// The same centre gives the same θ, asked again, by another oracle, or by a λ nearby; others do not.
 #[test]
 fn a_centre_has_one_model() {
@@ -335,19 +288,60 @@ fn algorithm_4_comes_near() {
 
 /// The baseline plays one function, so its mixture is within its measured equilibrium of the best.
 #[test]
-fn the_baseline_is_an_equilibrium() {
-    let oracle = OracleSpec { rho: 0.02, ..OracleSpec::default() };
-    for model in
-        [Answer::Oracle(oracle), Answer::Descent { optimizer: Optimizer::default(), batch: 100 }]
-    {
+fn the_baseline_comes_near() {
+    for model in [
+        Answer::Oracle(OracleSpec { rho: 0.02, ..OracleSpec::default() }),
+        Answer::Descent { optimizer: Optimizer::default(), batch: 100 },
+    ] {
         let turns = if matches!(model, Answer::Oracle(_)) { 200 } else { 20_000 };
-        let baseline = Baseline {
-            turns,
-            radius: 20.0,
-            model,
-            constraint: Optimizer::sgd(0.5),
-            side: Side::Proxy,
-        };
+        let baseline = baseline(model, turns);
         check_heuristic(Algorithm::Baseline(baseline), Selection::Uniform, "baseline");
     }
+}
+
+/// R.
+const MULTIPLIERS: f64 = 20.0;
+
+fn baseline(model: Answer, turns: u64) -> Baseline {
+    let constraint = Optimizer::sgd(0.5);
+    Baseline { turns, radius: MULTIPLIERS, model, constraint, side: Side::Proxy }
+}
+
+/// On its one dataset the baseline is as good and as feasible as its theorem says, with the ε of the game that was
+/// played: max_λ L(θ̄, λ) − min_θ L(θ, λ̄), with L = ℓ̃₀ + (μ/2)‖θ‖² + Σ λ_i·ℓ̃_i and ‖λ‖₁ ≤ R.
+#[test]
+fn the_baseline_keeps_its_theorem() {
+    let oracle = OracleSpec { rho: 0.005, ..OracleSpec::default() };
+    let training = training(Algorithm::Baseline(baseline(Answer::Oracle(oracle), 2_000)), true);
+    let (game, iterates) = play(&training);
+    let region = training.setting(0).region;
+    let value = |model: usize| {
+        let penalty = region.penalty(game.kept().models[model].theta());
+        iterates.models[model].train.proxy.objective + penalty
+    };
+    let weights = Selection::Uniform.select(&iterates).unwrap().weights;
+    let objective: f64 = weights.iter().map(|&(model, weight)| weight * value(model)).sum();
+    let worst = iterates.mixed(&weights, Dataset::Train, Side::Proxy).worst();
+    let mean = game.mean_lambda();
+    let norm: f64 = mean.constraints.iter().sum();
+    assert!(norm > 0.5 && norm < MULTIPLIERS - 1.0, "the constraints bind: {norm}");
+
+    // The least of L(·, λ̄), from below: an oracle's answer less its ρ.
+    let learner = learner(&training);
+    let mut answers = Oracle::new(learner.clone(), oracle, None);
+    let answer = answers.play(&mean).unwrap().clone();
+    let (mut work, mut losses) = (Work::default(), LossValues::default());
+    learner.train.measure(&answer, Batch::All, Side::Proxy, &mut work, &mut losses).unwrap();
+    let least =
+        losses.weighted(&mean) + region.penalty(answer.theta()) - answers.suboptimality().unwrap();
+    let epsilon = objective + MULTIPLIERS * worst.max(0.0) - least;
+    assert!((0.0..0.06).contains(&epsilon), "the game ends near an equilibrium: {epsilon}");
+
+    let bound = bounds::Baseline { epsilon, train: 0.0 };
+    let (best, _) = optimum(&training, MARGIN);
+    println!(
+        "baseline: ε {epsilon:.4}, ‖λ̄‖ {norm:.3}, objective {objective:.4}, best {best:.4}, worst {worst:.4}"
+    );
+    assert!(objective <= best + bound.suboptimality(norm), "{objective} {best} {epsilon}");
+    assert!(worst <= bound.infeasibility(MULTIPLIERS, norm), "{worst} {epsilon}");
 }

@@ -1,9 +1,11 @@
 //! `fairgame bounds`: what the paper's theorems promise, and what they ask for.
 
+mod known;
+
 use clap::Args;
 use comfy_table::CellAlignment;
 use fairgame::algorithm::{Algorithm, Discrete, Scales};
-use fairgame::bounds::{self, Smoothness};
+use fairgame::bounds;
 use fairgame::model::ModelSpec;
 use fairgame::model::Region;
 use fairgame::train::{Data, Datasets, Recipe, Sheet};
@@ -14,12 +16,14 @@ use crate::output;
 use crate::policy::{PolicyArguments, Typed};
 use crate::read::FormatArguments;
 use crate::verdict::Verdict;
+use known::{Kind, Known, Line};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   fairgame bounds --constraints 4 --rows 16000 --epsilon 0.05
   fairgame bounds @adult --policy @adult --radius 5 --convexity 0.01
   fairgame bounds --constraints 2 --rows 1000 --convexity 0.1 --subgradient 2 --proxy 3 --lipschitz 1
+  fairgame bounds --constraints 1 --rows 100000 --epsilon 0.01 --g-train 0.01 --gamma 0.3
 
 With DATA the constants are those of the problem on its rows, half of which are the constraint player's, and
 ε and μ those of the policy; without, constants are 1 and ε is 0.05. What is given wins.";
@@ -63,9 +67,46 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     subgradient: Option<f64>,
 
-    /// L: how fast a constraint's loss can change with the parameters (Theorem 2)
+    /// L: how fast a constraint's loss can change with the parameters (Theorem 2); with DATA that of its proxies, which
+    /// are then the losses that are shown to the constraint player
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     lipschitz: Option<f64>,
+
+    /// ρ: how far the oracle of Algorithm 1 is from the best
+    #[arg(long, value_name = "X", default_value_t = 0.01, help_heading = "Numbers")]
+    rho: f64,
+
+    /// γ: the margin by which some model meets every proxy constraint
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    gamma: Option<f64>,
+
+    /// B_ℓ₀: the width of the range of the objective
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    objective_range: Option<f64>,
+
+    /// λ̄₁: the mean weight of the objective in a game that was played [default: the least that γ allows]
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    objective_weight: Option<f64>,
+
+    /// |S_train|: how many rows the model player has [default: as many as the other]
+    #[arg(long, value_name = "N", help_heading = "Numbers")]
+    train_rows: Option<usize>,
+
+    /// R_n: the Rademacher complexity of the objective and the proxies on the model player's rows
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    rademacher: Option<f64>,
+
+    /// G̃_train: how far train may be from the truth, for every model [default: by R_n]
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    g_train: Option<f64>,
+
+    /// R: the bound on the multipliers of the one-dataset baseline, ‖λ‖₁ ≤ R
+    #[arg(long, value_name = "X", default_value_t = 10.0, help_heading = "Numbers")]
+    multiplier_bound: f64,
+
+    /// ‖λ̄‖₁: the mean multipliers of a baseline that was played [default: the most that γ allows]
+    #[arg(long, value_name = "X", help_heading = "Numbers")]
+    multiplier_norm: Option<f64>,
 
     #[command(flatten)]
     format: Typed<FormatArguments>,
@@ -77,35 +118,6 @@ pub(crate) struct Bounds {
     /// Say nothing but the result
     #[arg(long, short)]
     quiet: bool,
-}
-
-/// A symbol, what it is, and its number if it has one.
-struct Line {
-    symbol: &'static str,
-    key: &'static str,
-    what: &'static str,
-    value: Option<f64>,
-    /// Whether something is counted.
-    counts: bool,
-}
-
-fn line(symbol: &'static str, key: &'static str, what: &'static str, value: Option<f64>) -> Line {
-    Line { symbol, key, what, value, counts: false }
-}
-
-/// A line of a whole number.
-fn count(symbol: &'static str, key: &'static str, what: &'static str, value: Option<f64>) -> Line {
-    Line { symbol, key, what, value, counts: true }
-}
-
-impl Line {
-    fn json(&self) -> serde_json::Value {
-        match self.value {
-            // More than that is a whole number, but not one of JSON.
-            Some(value) if self.counts && value < u64::MAX as f64 => json!(value as u64),
-            value => json!(value),
-        }
-    }
 }
 
 pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
@@ -127,7 +139,11 @@ pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
     for (title, lines) in [("Given", &given), ("It follows", &promised)] {
         let mut table = output::table(&[title, "", ""]);
         for line in lines {
-            let value = line.value.map_or("–".to_owned(), output::short);
+            let value = match (line.kind, line.value) {
+                (_, None) => "–".to_owned(),
+                (Kind::Holds, Some(holds)) => if holds > 0.0 { "yes" } else { "no" }.to_owned(),
+                (_, Some(value)) => output::short(value),
+            };
             table.add_row([line.symbol.to_owned(), value, line.what.to_owned()]);
         }
         if let Some(column) = table.column_mut(1) {
@@ -141,7 +157,8 @@ pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
             "– has no bound for this problem: give the number, or hold a linear model in a ball (--radius).\n"
         }
     };
-    text += "A generalization bound above the range of the losses says nothing.\n";
+    text += "A generalization bound above the range of the losses says nothing. Violations and suboptimality are of the \
+             mixture of every turn (`selection = \"theorem\"`).\n";
     output::print(&text)?;
     Ok(Verdict::Met)
 }
@@ -175,6 +192,13 @@ impl Bounds {
         let given = Region { radius: None, convexity: policy.number("convexity")?.unwrap_or(0.0) };
         given.check()?;
         let convexity = found.as_ref().map_or(given.convexity, |found| found.convexity);
+        // Theorem 2 is of losses that are Lipschitz: on data, of the proxies in place of the decisions.
+        let shown = scales.and_then(|scales| scales.shown);
+        let train_rows = self.train_rows.or(found.as_ref().map(|found| found.train_rows));
+        let train_rows = train_rows.unwrap_or(rows);
+        let of_model = scales
+            .and_then(|scales| scales.slope)
+            .zip(found.as_ref().and_then(|found| found.radius));
         let known = Known {
             constraints,
             rows,
@@ -185,7 +209,21 @@ impl Bounds {
             proxy,
             subgradient,
             convexity: (convexity > 0.0).then_some(convexity),
-            lipschitz: self.lipschitz,
+            smooth_loss: self
+                .loss
+                .or(shown.map(|shown| shown.loss))
+                .or(loss.filter(|_| found.is_none())),
+            lipschitz: self.lipschitz.or(shown.and_then(|shown| shown.lipschitz)),
+            rho: self.rho,
+            gamma: self.gamma,
+            objective_range: one(self.objective_range, scales.map(|s| s.objective)),
+            objective_weight: self.objective_weight,
+            train_rows,
+            rademacher: self.rademacher.or(of_model
+                .map(|(slope, radius)| bounds::linear_rademacher(slope, radius, train_rows))),
+            g_train: self.g_train,
+            multiplier_bound: self.multiplier_bound,
+            multiplier_norm: self.multiplier_norm,
         };
         known.check()?;
         Ok(known)
@@ -231,116 +269,12 @@ impl Bounds {
         Ok(Found {
             constraints: setting.val.losses().constraints(),
             rows: setting.val.rows(),
+            train_rows: setting.train.rows(),
+            radius: spec.region.radius,
             scales: Scales::of(&setting)?,
             epsilon,
             convexity: spec.region.convexity,
         })
-    }
-}
-
-/// The numbers that the theorems are about; those that are not known say nothing.
-struct Known {
-    constraints: usize,
-    rows: usize,
-    epsilon: f64,
-    delta: f64,
-    gradient: Option<f64>,
-    loss: Option<f64>,
-    proxy: Option<f64>,
-    subgradient: Option<f64>,
-    convexity: Option<f64>,
-    lipschitz: Option<f64>,
-}
-
-impl Known {
-    /// Refuses numbers that the theorems say nothing about.
-    fn check(&self) -> Result<()> {
-        if !(self.delta > 0.0 && self.delta < 1.0) {
-            return Err(settings(format!("a delta of {} is no probability", self.delta))
-                .help("give --delta a number between 0 and 1"));
-        }
-        for (flag, number) in [
-            ("epsilon", Some(self.epsilon)),
-            ("gradient", self.gradient),
-            ("loss", self.loss),
-            ("proxy", self.proxy),
-            ("subgradient", self.subgradient),
-            ("lipschitz", self.lipschitz),
-        ] {
-            if let Some(number) = number.filter(|number| !(*number > 0.0 && number.is_finite())) {
-                return Err(settings(format!("the theorems say nothing where {flag} is {number}"))
-                    .help(format!("give --{flag} a number above 0")));
-            }
-        }
-        Ok(())
-    }
-
-    fn given(&self) -> Vec<Line> {
-        vec![
-            count("m", "constraints", "constraints", Some(self.constraints as f64)),
-            count("|S_val|", "rows", "rows of the constraint player", Some(self.rows as f64)),
-            line(
-                "ε",
-                "epsilon",
-                "how far from an equilibrium the game may end",
-                Some(self.epsilon),
-            ),
-            line("δ", "delta", "how likely a bound may fail", Some(self.delta)),
-            line(
-                "B_Δ",
-                "gradient",
-                "the most that a constraint's loss can be, either way",
-                self.gradient,
-            ),
-            line("B_ℓ", "loss", "the width of the range of a single row's loss", self.loss),
-            line("B_ℓ̃", "proxy", "the most that a proxy loss can be, either way", self.proxy),
-            line(
-                "B_Δ̌",
-                "subgradient",
-                "the most that the model player's slope can be",
-                self.subgradient,
-            ),
-            line(
-                "μ",
-                "convexity",
-                "strong convexity of the objective and the proxies",
-                self.convexity,
-            ),
-            line("L", "lipschitz", "how fast constraint losses change with θ", self.lipschitz),
-        ]
-    }
-
-    fn promised(&self) -> Vec<Line> {
-        let &Known { constraints, rows, epsilon, delta, loss, proxy, convexity, .. } = self;
-        let turns = self.gradient.map(|most| bounds::swap_regret_turns(constraints, epsilon, most));
-        let step = self
-            .gradient
-            .zip(turns)
-            .map(|(most, turns)| bounds::swap_regret_step(constraints, turns, most));
-        let radius = proxy.map(|size| bounds::covering_radius(epsilon, size));
-        let ln_size = radius.map(|radius| bounds::ln_covering_size(constraints, radius));
-        let first = loss
-            .zip(proxy)
-            .map(|(range, size)| bounds::theorem_1(constraints, rows, delta, epsilon, range, size));
-        let inner = self
-            .subgradient
-            .zip(convexity)
-            .map(|(most, mu)| bounds::inner_turns(epsilon, most, mu));
-        let second = loss.zip(proxy).zip(convexity.zip(self.lipschitz)).map(
-            |((loss_range, proxy_size), (convexity, lipschitz))| {
-                let smooth = Smoothness { convexity, lipschitz, loss_range, proxy_size };
-                bounds::theorem_2(constraints, rows, delta, epsilon, smooth)
-            },
-        );
-        vec![
-            count("T", "turns", "turns (Theorems 1 and 2)", turns),
-            line("η_λ", "step", "the constraint player's step (Theorems 1 and 2)", step),
-            line("r", "radius", "the covering's radius (Theorem 1)", radius),
-            line("ln |C_r|", "ln_covering", "the logarithm of its size, at most", ln_size),
-            line("G̃_val (1)", "theorem_1", "how far val may be from the truth (Theorem 1)", first),
-            count("T_θ", "inner_turns", "inner turns (Theorem 2)", inner),
-            line("G̃_val (2)", "theorem_2", "how far val may be from the truth (Theorem 2)", second),
-        ]
     }
 }
 
@@ -352,6 +286,9 @@ fn settings(message: impl Into<String>) -> Error {
 struct Found {
     constraints: usize,
     rows: usize,
+    train_rows: usize,
+    /// Of the ball that θ is in.
+    radius: Option<f64>,
     scales: Scales,
     epsilon: Option<f64>,
     convexity: f64,

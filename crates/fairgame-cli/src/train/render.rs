@@ -122,6 +122,7 @@ impl Rendered<'_> {
                 "objective": trained.mean_lambda.objective,
                 "constraints": trained.mean_lambda.constraints,
             },
+            "guarantee": trained.guarantee,
             "prices": self.prices(),
             "games": trained.games,
             "importance": trained.importance,
@@ -150,6 +151,7 @@ impl Rendered<'_> {
         if let Some(enforced) = self.trained.enforced().filter(|one| !one.constraints.is_empty()) {
             text += &format!("\n{}\n\n", self.enforcement());
             text += &self.standing(enforced);
+            text += &self.guarantee();
             text += &self.dearest(enforced);
             text += &self.on_test();
         }
@@ -338,6 +340,33 @@ impl Rendered<'_> {
             );
         }
         text
+    }
+
+    /// What Theorem 1 or 2 says of the game.
+    fn guarantee(&self) -> String {
+        let Some(found) = self.trained.guarantee else { return String::new() };
+        let theorem = found.theorem;
+        let sure = output::short(100.0 * (1.0 - found.delta));
+        let Some((val, most)) = found.generalization.zip(found.infeasibility) else {
+            let why = match self.trained.part("val") {
+                None => "the constraints were enforced on the training rows",
+                // With the rows apart, only the second theorem asks for more.
+                Some(_) => {
+                    "it asks for Lipschitz losses, in a bounded region (`algorithm.continuous.side = \"proxy\"`)"
+                }
+            };
+            return format!("Theorem {theorem} says nothing of new rows here: {why}.\n");
+        };
+        let said = match self.trained.selection {
+            Selection::Theorem => format!(
+                "no constraint is violated by more than {most:.4} (ε/λ̄₁ = {:.4} and G_val = {val:.4})",
+                found.enforced
+            ),
+            _ => format!(
+                "each constraint is within {val:.4} (G_val) of its value on the validation rows"
+            ),
+        };
+        format!("Theorem {theorem}: with a probability of {sure} %, in the population {said}.\n")
     }
 
     /// The constraint that costs most.

@@ -11,6 +11,13 @@
 //! each of which can be set instead. Other models are refused: from θ = 0 a network never moves, and the
 //! mean of two networks is no network between them. With a surrogate that is not convex it runs without the
 //! promise.
+//!
+//! Theorem 2's bound on generalization has a premise more: the constraint losses ℓ_i are L-Lipschitz in θ. Losses of
+//! decisions are not, since a decision jumps from 0 to 1. So with `side = "exact"`, the default, the game ends as near to
+//! an equilibrium as the theorem says, and feasible on val; but nothing is promised of new rows. With `side = "proxy"` the
+//! constraint player is shown the proxies, as the baseline's is. These are Lipschitz, the whole theorem holds of them, and
+//! what it says of the proxies holds the more of the decisions below them. The price is a constraint that is met by more
+//! than it must be.
 
 use super::discrete::swap_regret;
 use super::{Scales, Setting, check_cost, whole_turns};
@@ -42,6 +49,9 @@ declare! {
             .above(0.0)
             .auto("η of Theorem 2: √((m+1)·ln(m+1)/(T·B²))")
             .flag("constraint-step"),
+        /// Which losses the constraint player sees: those of decisions, or their proxies, of which alone Theorem 2 bounds the
+        /// generalization.
+        pub side: Side = with(Side::Exact),
         /// Rows in a mini-batch of the inner steps.
         pub batch: Option<usize> = with(None)
             .above(0.0)
@@ -77,29 +87,36 @@ impl Continuous {
         Ok(())
     }
 
-    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
-        let mu = setting.region.convexity;
-        let (turns, step) = swap_regret(setting, self.epsilon, self.turns, self.step)?;
-        let inner = match (self.inner_turns, Scales::of(setting)?.subgradient) {
-            (Some(turns), _) => turns,
+    /// T_λ and η_λ.
+    pub(super) fn pace(&self, setting: &Setting<'_>) -> Result<(u64, f64)> {
+        swap_regret(setting, self.side, self.epsilon, self.turns, self.step)
+    }
+
+    /// T_θ.
+    pub(super) fn inner(&self, setting: &Setting<'_>) -> Result<u64> {
+        match (self.inner_turns, Scales::of(setting)?.subgradient) {
+            (Some(turns), _) => Ok(turns),
             (None, Some(most)) => {
-                let inner = whole_turns(bounds::inner_turns(self.epsilon, most, mu))?;
-                check_cost(turns, inner, setting.train.rows())?;
-                inner
+                whole_turns(bounds::inner_turns(self.epsilon, most, setting.region.convexity))
             }
-            (None, None) => {
-                return fail(
-                    "Theorem 2 gives no number of inner turns: these losses' slopes have no bound",
-                    "set algorithm.continuous.inner_turns, or hold the model in a ball (region.radius)",
-                );
-            }
-        };
+            (None, None) => fail(
+                "Theorem 2 gives no number of inner turns: these losses' slopes have no bound",
+                "set algorithm.continuous.inner_turns, or hold the model in a ball (region.radius)",
+            ),
+        }
+    }
+
+    pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
+        let ((turns, step), inner) = (self.pace(setting)?, self.inner(setting)?);
+        if self.inner_turns.is_none() {
+            check_cost(turns, inner, setting.train.rows())?;
+        }
         let spec = SwapRegretSpec::multiplicative(step);
         spec.check()?;
         Ok(Game::new(
             Box::new(InnerDescent::new(setting.learner(), inner, self.batch)?),
             Box::new(SwapRegret::new(setting.constraints(), spec)),
-            setting.referee(None, Side::Exact),
+            setting.referee(None, self.side),
             (turns, setting.keep),
             &setting.threads,
         ))

@@ -62,9 +62,14 @@ impl Discrete {
         Covering::new(setting.constraints(), radius)
     }
 
+    /// T and η_λ.
+    pub(super) fn pace(&self, setting: &Setting<'_>) -> Result<(u64, f64)> {
+        swap_regret(setting, Side::Exact, self.epsilon, self.turns, self.step)
+    }
+
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         let covering = self.covering(setting)?;
-        let (turns, step) = swap_regret(setting, self.epsilon, self.turns, self.step)?;
+        let (turns, step) = self.pace(setting)?;
         let spec = SwapRegretSpec::multiplicative(step);
         spec.check()?;
         Ok(Game::new(
@@ -80,11 +85,16 @@ impl Discrete {
 /// T and η_λ, as set or as the theorems give them for ε.
 pub(super) fn swap_regret(
     setting: &Setting<'_>,
+    side: Side,
     epsilon: f64,
     turns: Option<u64>,
     step: Option<f64>,
 ) -> Result<(u64, f64)> {
-    let (constraints, gradient) = (setting.constraints(), Scales::of(setting)?.gradient);
+    let constraints = setting.constraints();
+    if let (Some(turns), Some(step)) = (turns, step) {
+        return Ok((turns, step));
+    }
+    let gradient = Scales::of(setting)?.gradient_on(side)?;
     let turns = match turns {
         Some(turns) => turns,
         None => whole_turns(bounds::swap_regret_turns(constraints, epsilon, gradient))?,

@@ -16,6 +16,7 @@
 mod baseline;
 mod continuous;
 mod discrete;
+mod guarantee;
 mod lagrangian;
 mod plug_in;
 mod practical;
@@ -27,10 +28,11 @@ use std::sync::Arc;
 pub use baseline::{Answer, Baseline};
 pub use continuous::Continuous;
 pub use discrete::Discrete;
+pub use guarantee::{DELTA, Ended, Guarantee};
 pub use lagrangian::Lagrangian;
 pub use plug_in::PlugIn;
 pub use practical::Practical;
-pub use scales::Scales;
+pub use scales::{Scales, Shown};
 pub use unconstrained::Unconstrained;
 
 use crate::game::{Game, Keep, Referee};

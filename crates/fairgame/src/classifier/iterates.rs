@@ -107,6 +107,16 @@ impl Iterates {
         shares.map(|(model, sum)| (model, sum / total)).collect()
     }
 
+    /// γ on the training rows: the most by which one of the models meets every *proxy* constraint there; below 0 where none
+    /// does, and `None` without constraints.
+    ///
+    /// It is the margin of the theorems: the model player sees proxies, so that a model that meets only the constraints
+    /// themselves holds nothing ([`crate::bounds::Errors::least_objective_weight`]).
+    pub fn proxy_margin(&self) -> Option<f64> {
+        let worst = self.models.iter().map(|model| model.train.proxy.worst());
+        worst.reduce(f64::min).filter(|worst| worst.is_finite()).map(|worst| -worst)
+    }
+
     /// The losses of a mixture on a sample: the mean over its models.
     pub fn mixed(&self, weights: &[(usize, f64)], dataset: Dataset, side: Side) -> LossValues {
         let constraints = self.models.first().map_or(0, |m| m.train.exact.constraints.len());

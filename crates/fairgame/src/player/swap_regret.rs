@@ -12,9 +12,12 @@
 //!
 //! M is kept as logarithms, because the exponents only ever grow; there the update is a plain step along
 //! Δλᵀ. Departures from the pseudocode, each a choice of [`SwapRegretSpec`]: Adam on log M in place of the
-//! plain step, as the paper's experiments do; a start in which the objective has most of the weight; a
+//! plain step, as the paper's experiments do; a start in which the objective has all weight but the floor; a
 //! floor under the entries of M, below which a constraint that was met for long would take as long to be
-//! heard again.
+//! heard again. The last two are those of the authors' library, TensorFlow Constrained Optimization, on which the
+//! paper's experiments are based: its `MultiplicativeSwapRegretOptimizer` floors entries at 1e-3/(m + 1)
+//! (`minimum_multiplier_radius`), and begins with each constraint's entries there and the rest on the objective
+//! (`initial_multiplier_radius`).
 //!
 //! The fixed point is found by the elimination of Grassmann, Taksar and Heyman (1985), which subtracts
 //! nothing and so loses no digits, and has no tolerance to tune. It takes (m+1)³/3 steps. From
@@ -32,8 +35,8 @@ use crate::settings::{self, declare};
 const LARGE: usize = 64;
 
 declare! {
-    /// How the player starts and learns: as in the paper's experiments, which do not state a floor; their tables come
-    /// out as printed with one of 0.001.
+    /// How the player starts and learns: from uniform, as in the paper's pseudocode, with the optimizer of its experiments
+    /// and the floor of its authors' library.
     #[derive(Copy)]
     pub struct SwapRegretSpec {
         /// Optimizer of log M; plain steps are the multiplicative updates of the pseudocode.
@@ -63,7 +66,8 @@ declare! {
     pub enum Start {
         /// Every entry is 1/(m + 1).
         Uniform = "uniform",
-        /// The objective's row is near 1, so that training begins unconstrained.
+        /// The objective has all weight but the floor, so that training begins unconstrained: each constraint's entries are
+        /// floor/(m + 1), as in the library of the paper's authors.
         Objective = "objective",
     }
 }
@@ -93,10 +97,11 @@ impl SwapRegret {
         let size = constraints + 1;
         let mut log = vec![0.0; size * size];
         if spec.start == Start::Objective {
-            // All but a floor's worth of each column is the objective's.
-            let others = (spec.floor.max(1e-12) / size as f64).ln();
+            // All but the floor of each column is the objective's.
+            let floor = spec.floor.max(1e-12) / size as f64;
             for column in log.chunks_exact_mut(size) {
-                column[1..].fill(others);
+                column[0] = (1.0 - constraints as f64 * floor).ln();
+                column[1..].fill(floor.ln());
             }
         }
         let mut player = SwapRegret {

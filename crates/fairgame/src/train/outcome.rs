@@ -9,7 +9,7 @@ use super::{
     Datasets, Enforcement, GameSummary, Importance, Notice, Played, Record, RecordedModel,
     RecordedPart, Standing, Training, Warning, warning,
 };
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Ended, Guarantee};
 use crate::classifier::{
     Blend, Classifier, Dataset, Draw, Explained, Iterates, Member, Selection, ShrinkSpec, Shrunk,
     View, draws, sketch,
@@ -76,6 +76,8 @@ pub struct Trained {
     pub mean_lambda: Multipliers,
     /// ρ, where the model player could state one.
     pub suboptimality: Option<f64>,
+    /// What Theorem 1 or 2 says of the game, where it was one of Algorithm 1 or 2.
+    pub guarantee: Option<Guarantee>,
     /// How many turns were played.
     pub turns: u64,
     /// Of each game, how it went and how much of the mixture it is.
@@ -166,6 +168,7 @@ impl Training<'_> {
                 .map(|game| game.suboptimality)
                 .reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)))
                 .flatten(),
+            guarantee: self.guarantee(played, &chosen)?,
             turns: played.iter().map(|game| game.turn).sum(),
             importance: self.importance(played, &chosen)?,
             notices: self.notices.clone(),
@@ -195,6 +198,23 @@ impl Training<'_> {
             sums.for_each(|(sum, one)| *sum += weight * one);
         }
         sum
+    }
+
+    /// What a theorem says of the game; of several games none speaks.
+    fn guarantee(&self, played: &[Played], chosen: &Chosen) -> Result<Option<Guarantee>> {
+        let [game] = played else { return Ok(None) };
+        let algorithm = self.plan.spec.algorithm;
+        if !matches!(algorithm, Algorithm::Discrete(_) | Algorithm::Continuous(_)) {
+            return Ok(None);
+        }
+        let ended = Ended {
+            turns: game.turn,
+            mean_lambda: &game.mean_lambda,
+            suboptimality: game.suboptimality,
+            margin: chosen.measured.iterates.proxy_margin(),
+            apart: self.val.is_some(),
+        };
+        algorithm.guarantee(&self.setting(0), ended)
     }
 
     /// What becomes of the models of a column.

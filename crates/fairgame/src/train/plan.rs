@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 
 use super::{Data, Datasets, Notice, Outcome, Recipe, Spec, Trained, Training, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
-use crate::classifier::{Dataset, Selection};
+use crate::classifier::{Dataset, Epsilon, Selection, ShrinkSpec};
 use crate::encode::{Encoder, Features};
+use crate::game::Keep;
 use crate::model::{AnyModel, Model, ModelSpec};
 use crate::rate::{Problem, Side, Surrogate};
 use crate::{Error, ErrorKind, Result, Threads};
@@ -166,6 +167,12 @@ impl Spec {
             notices.extend(unused_of("batch", set.batch == default.batch));
             notices.extend(unused_of("optimizer", set.model == default.model));
         }
+        if self.mixes_every_turn() && self.keep != Keep::Every {
+            if self.keep != recipe.keep {
+                notices.push(unused("keep", "the mixture of a theorem is of every turn"));
+            }
+            spec.keep = Keep::Every;
+        }
         if shape.test && self.test_fraction > 0.0 {
             notices.push(unused("test_fraction", "test rows are given"));
         }
@@ -184,6 +191,20 @@ impl Spec {
         let threads = Threads::default();
         let stated = stated.clone();
         Ok(Plan { stated, spec, notices, problem, own: None, threads, checkpoints: None })
+    }
+
+    /// Whether the mixture of a theorem is asked for, of an algorithm that has one: its weights are those of all turns.
+    fn mixes_every_turn(&self) -> bool {
+        let asked = match self.selection {
+            Selection::Theorem | Selection::Uniform => true,
+            Selection::Shrink(ShrinkSpec { epsilon, .. }) => epsilon == Epsilon::Mixture,
+            Selection::Last | Selection::Best => false,
+        };
+        let theorem = matches!(
+            self.algorithm,
+            Algorithm::Discrete(_) | Algorithm::Continuous(_) | Algorithm::Baseline(_)
+        );
+        asked && theorem
     }
 
     /// Whether the algorithm is one that cross-fitting and the recipe's early stopping are for.
