@@ -1,12 +1,14 @@
 //! `fairgame reproduce`: the paper's experiments again, its numbers and ours side by side.
 
+mod grid;
 mod promise;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::CellAlignment;
+use fairgame::player::Start;
 use fairgame::{Error, ErrorKind, Result};
 use fairgame_paper::{BeyondPlan, Experiment, Grounds, Mean, Plan, Progress, Results};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -21,6 +23,7 @@ Examples:
   fairgame reproduce adult compas --runs 100 --out paper
   fairgame reproduce all --runs 100 --out paper      # finishes what was interrupted
   fairgame reproduce beyond --runs 50 --seed 7001 --out paper
+  fairgame reproduce communities-grid --out paper
   fairgame reproduce promise --out promise
 
 Finished runs are kept in the folder and not run again. The paper has 100 runs of its four datasets, and 10
@@ -49,6 +52,10 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
+    /// Where the matrix of Algorithm 3 starts, in every experiment
+    #[arg(long, value_enum, default_value_t)]
+    start: Began,
+
     /// Play at most so many turns a training: a quick look, whose numbers are not the paper's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     turns: Option<u64>,
@@ -72,11 +79,45 @@ enum Test {
     /// How often do constraints that training promised fail in the population?
     #[command(after_help = promise::EXAMPLES)]
     Promise(promise::Promise),
+    /// Which constraints had the paper on Communities and Crime? It is trained with several
+    #[command(name = "communities-grid", after_help = grid::EXAMPLES)]
+    Grid(grid::Grid),
+}
+
+/// Where the matrix of Algorithm 3 starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum Began {
+    /// All weight but the floor is the objective's, as in the library of the paper's authors
+    #[default]
+    Objective,
+    /// Every entry is the same, as in the paper's pseudocode
+    Uniform,
+}
+
+impl From<Began> for Start {
+    fn from(began: Began) -> Self {
+        match began {
+            Began::Objective => Start::Objective,
+            Began::Uniform => Start::Uniform,
+        }
+    }
+}
+
+impl Began {
+    /// As it is typed, where it is not the default.
+    fn flag(self) -> &'static str {
+        match self {
+            Began::Objective => "",
+            Began::Uniform => " --start uniform",
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Reproduce) -> Result<Verdict> {
-    if let Some(Test::Promise(arguments)) = &arguments.test {
-        return promise::run(arguments);
+    match &arguments.test {
+        Some(Test::Promise(arguments)) => return promise::run(arguments),
+        Some(Test::Grid(arguments)) => return grid::run(arguments),
+        None => {}
     }
     if arguments.experiments.iter().any(|name| name == "beyond") {
         return beyond(arguments);
@@ -86,6 +127,7 @@ pub(crate) fn run(arguments: &Reproduce) -> Result<Verdict> {
         runs: arguments.runs,
         seed: arguments.seed,
         turns: arguments.turns,
+        start: arguments.start.into(),
         folder: arguments.out.clone(),
         threads: arguments.threads(),
     };
@@ -110,6 +152,10 @@ fn beyond(arguments: &Reproduce) -> Result<Verdict> {
             "`beyond` is run alone: it has all experiments",
         )
         .help("fairgame reproduce beyond"));
+    }
+    if arguments.start != Began::default() {
+        let message = "`beyond` has no --start: each recipe has its own";
+        return Err(Error::new(ErrorKind::Settings, message).help("leave it out"));
     }
     let plan = BeyondPlan {
         runs: arguments.runs,
@@ -226,13 +272,34 @@ impl Reproduce {
     /// The command that makes these results.
     fn command(&self, names: &str) -> String {
         let turns = self.turns.map_or(String::new(), |turns| format!(" --turns {turns}"));
-        format!(
-            "Made by: fairgame reproduce {names} --runs {} --seed {}{turns}, version {}.",
-            self.runs,
-            self.seed,
-            env!("CARGO_PKG_VERSION")
-        )
+        let start = self.start.flag();
+        made(&format!("{names} --runs {} --seed {}{start}{turns}", self.runs, self.seed))
     }
+}
+
+/// What made a page: the command, the version and the day.
+fn made(command: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("Made by: fairgame reproduce {command}, version {version}, on {}.", today())
+}
+
+/// Today, in UTC: `2026-11-18`.
+fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    day(seconds / 86_400)
+}
+
+/// The date of a day, counted from 1 January 1970, by the Gregorian calendar.
+fn day(since_1970: u64) -> String {
+    // Years begin in March, so that a leap day is the last of its year; 719,468 days are from 1 March of year 0.
+    let days = since_1970 + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{date:02}", era * 400 + year + next)
 }
 
 fn bar(hidden: bool) -> ProgressBar {
@@ -320,4 +387,24 @@ fn beside_paper(one: &fairgame_paper::Table) -> comfy_table::Table {
         }
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::day;
+
+    #[test]
+    fn days_have_dates() {
+        for (days, date) in [
+            (0, "1970-01-01"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+            (20_775, "2026-11-18"),
+            (47_540, "2100-02-28"),
+            (47_541, "2100-03-01"),
+        ] {
+            assert_eq!(day(days), date);
+        }
+    }
 }

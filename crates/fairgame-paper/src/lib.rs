@@ -15,6 +15,7 @@
 //!     runs: 10,
 //!     seed: 1,
 //!     turns: None,
+//!     start: fairgame::player::Start::Objective,
 //!     folder: "paper".into(),
 //!     threads: 2,
 //! };
@@ -29,6 +30,7 @@ pub mod promise;
 mod beyond;
 mod document;
 mod experiment;
+mod grid;
 mod page;
 mod paper;
 mod run;
@@ -38,6 +40,7 @@ mod summary;
 
 pub use beyond::{Beyond, BeyondPlan, Ground, Grounds, Line, MARGINS, Outcome};
 pub use experiment::{Experiment, Settings, Way};
+pub use grid::{Cut, Grid, GridPlan, Reading, SLACKS};
 pub use paper::{Four, printed};
 pub use run::{Came, Constants, REGION, SIGMAS, UNITS};
 pub use schedule::{CarriedOut, Plan, Progress, Runs};

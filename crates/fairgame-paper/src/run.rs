@@ -8,9 +8,10 @@ use std::sync::OnceLock;
 
 use fairgame::algorithm::Scales;
 use fairgame::encode::{Coding, Encoder, EncoderSpec};
+use fairgame::game::Keep;
 use fairgame::model::Region;
 use fairgame::preset::{Preset, simulated_points};
-use fairgame::rate::{Bound, Policy, Surrogate};
+use fairgame::rate::{Bound, Policy, Problem, Surrogate};
 use fairgame::table::{Table, split};
 use fairgame::train::{Datasets, Spec};
 use fairgame::{Error, ErrorKind, Result};
@@ -117,9 +118,10 @@ pub(crate) fn run(
     Way::ALL.iter().map(|&way| data.train(settings, way, seed, None)).collect()
 }
 
-/// Rows for training and for testing, and how they are seen.
-struct Data {
-    name: &'static str,
+/// A problem, rows for training and for testing, and how they are seen.
+pub(crate) struct Data {
+    label: String,
+    constraints: Vec<String>,
     bound: Bound,
     spec: EncoderSpec,
     encoder: Encoder,
@@ -128,40 +130,48 @@ struct Data {
 }
 
 impl Data {
+    /// Binds the problem to the training rows, and fits the encoder on them.
+    pub(crate) fn new(
+        label: &str,
+        constraints: Vec<String>,
+        spec: EncoderSpec,
+        train: Table,
+        test: Table,
+    ) -> Result<Self> {
+        let (bound, _) = Problem::parse(label, "error()", &constraints)?.bind(&train, &[])?;
+        let (encoder, _) = Encoder::fit(&spec, &train)?;
+        Ok(Data { label: label.to_owned(), constraints, bound, spec, encoder, train, test })
+    }
+
+    /// The problem of that name.
+    fn named(name: &str, spec: EncoderSpec, train: Table, test: Table) -> Result<Self> {
+        let policy = Policy::find(name)?;
+        let constraints = policy.constraints.iter().map(|&text| text.to_owned()).collect();
+        Data::new(policy.label, constraints, spec, train, test)
+    }
+
     fn of(experiment: Experiment, seed: u64) -> Result<Self> {
         if experiment == Experiment::Entities {
             return Data::of_entities(seed);
         }
         let name = experiment.name();
         let prepared = Preset::find(name)?.prepare(seed)?;
-        Ok(Data {
-            name,
-            bound: prepared.bound,
-            spec: prepared.spec,
-            encoder: prepared.encoder,
-            train: prepared.train.table,
-            test: prepared.test.table,
-        })
+        Data::named(name, prepared.spec, prepared.train.table, prepared.test.table)
     }
 
     fn of_entities(seed: u64) -> Result<Self> {
         let entities::Entities { train, test } = entities::generate(seed)?;
-        let (bound, _) = Policy::find("entities")?.problem()?.bind(&train, &[])?;
         let mut spec = entities::spec()?.encoder;
         spec.ignore.push("same".to_owned());
-        let (encoder, _) = Encoder::fit(&spec, &train)?;
-        Ok(Data { name: "entities", bound, spec, encoder, train, test })
+        Data::named("entities", spec, train, test)
     }
 
     fn of_simulated(sigma: f64, seed: u64) -> Result<Self> {
         let all = simulated_points(POINTS, sigma, seed)?;
         let parts = split::by_fraction(POINTS, &[2.0 / 3.0, 1.0 / 3.0], seed, None)?;
-        let (train, test) = (all.take(&parts[0]), all.take(&parts[1]));
-        let (bound, _) = Policy::find("simulated")?.problem()?.bind(&train, &[])?;
         let ignore = vec!["label".to_owned()];
         let spec = EncoderSpec { ignore, numbers: Coding::AsIs, ..EncoderSpec::default() };
-        let (encoder, _) = Encoder::fit(&spec, &train)?;
-        Ok(Data { name: "simulated", bound, spec, encoder, train, test })
+        Data::named("simulated", spec, all.take(&parts[0]), all.take(&parts[1]))
     }
 
     /// What a training has: the rows, and a problem and an encoder that are fitted on all of them.
@@ -169,26 +179,30 @@ impl Data {
         fairgame::train::Data::from(&self.train).fitted(self.bound.clone(), self.encoder.clone())
     }
 
-    fn spec(&self) -> Result<Spec> {
-        let policy = Policy::find(self.name)?;
-        let mut spec = Spec::paper(policy.label, policy.constraints);
+    fn spec(&self) -> Spec {
+        let mut spec = Spec::paper(&self.label, &self.constraints);
         spec.encoder = self.spec.clone();
-        Ok(spec)
+        spec
     }
 
-    fn train(
+    /// Trains in a way, and measures what came of it.
+    pub(crate) fn train(
         &self,
         settings: &Settings,
         way: Way,
         seed: u64,
         units: Option<usize>,
     ) -> Result<Came> {
-        let mut spec = self.spec()?;
+        let mut spec = self.spec();
         spec.model = settings.model.clone();
         spec.algorithm = settings.algorithm(way);
         spec.seed = seed;
         if !way.is_two() {
             spec.datasets = Datasets::One;
+        }
+        if way == Way::Unconstrained {
+            // Its last model is taken: others would only be measured.
+            spec.keep = Keep::Spaced(1);
         }
         let trained = spec.train(self.data())?;
         let test = trained.classifier.measure(&self.test)?;
@@ -242,7 +256,7 @@ pub(crate) fn constants(experiment: Experiment, seed: u64) -> Result<Constants> 
         _ => Data::of(experiment, seed)?,
     };
     let scales = |surrogate: Surrogate, region: Region| -> Result<(usize, usize, Scales)> {
-        let mut spec = data.spec()?;
+        let mut spec = data.spec();
         (spec.surrogate, spec.region, spec.seed) = (Some(surrogate), region, seed);
         let rows = data.data();
         let training = spec.plan(&rows.shape())?.prepare(rows)?;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use fairgame::player::Start;
 use fairgame::{Result, Threads};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -27,6 +28,8 @@ pub struct Plan {
     pub seed: u64,
     /// At most so many turns a training: for a quick look.
     pub turns: Option<u64>,
+    /// Where the matrix of Algorithm 3 starts, in every experiment.
+    pub start: Start,
     /// Where finished runs are kept.
     pub folder: PathBuf,
     /// How many threads.
@@ -63,7 +66,7 @@ pub struct CarriedOut {
 impl Plan {
     /// How an experiment is trained under this plan.
     pub fn settings(&self, experiment: Experiment) -> Settings {
-        Settings::of(experiment).shortened(self.turns)
+        Settings::of(experiment).starting(self.start).shortened(self.turns)
     }
 
     /// How many runs an experiment has of each case.
@@ -107,11 +110,11 @@ impl Plan {
 /// About how many seconds of one core a run takes; only the ratios matter.
 fn cost(experiment: Experiment) -> f64 {
     match experiment {
-        Experiment::Simulated => 13.0,
-        Experiment::Communities => 2.5,
-        Experiment::Entities => 7.0,
-        Experiment::Adult => 11.0,
-        Experiment::Compas => 3.5,
+        Experiment::Simulated => 5.0,
+        Experiment::Communities => 1.5,
+        Experiment::Entities => 4.0,
+        Experiment::Adult => 8.5,
+        Experiment::Compas => 2.2,
     }
 }
 

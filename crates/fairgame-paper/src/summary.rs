@@ -61,7 +61,7 @@ impl fmt::Display for Mean {
     }
 }
 
-/// How near a mean is to what the paper prints.
+/// How near a mean, before it is rounded, is to what the paper prints, which is rounded to three digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Nearness {
@@ -96,12 +96,12 @@ pub struct Cell {
 }
 
 impl Cell {
-    fn new(ours: Mean, paper: f64) -> Self {
-        // The paper rounds to three digits, and so do our tables.
-        let apart = ((ours.mean * 1000.0).round() / 1000.0 - paper).abs();
+    pub(crate) fn new(ours: Mean, paper: f64) -> Self {
+        // Our mean as it is, and not as it is printed: a difference of .0064 is not within .006.
+        let apart = (ours.mean - paper).abs();
         let nearness = match apart {
-            apart if apart < 0.0065 => Nearness::Agrees,
-            apart if apart < 0.0125 => Nearness::Near,
+            apart if apart <= 0.006 => Nearness::Agrees,
+            apart if apart <= 0.012 => Nearness::Near,
             _ => Nearness::Apart,
         };
         Cell { ours, paper, nearness }
@@ -334,7 +334,11 @@ fn paired(
 }
 
 fn claims(experiment: Experiment, runs: &Runs) -> Vec<Claim> {
-    let title = experiment.title();
+    let title = match experiment {
+        // One set of test rows, whatever the split: what holds on it need not on others.
+        Experiment::Adult => "Adult, official test rows",
+        _ => experiment.title(),
+    };
     let algorithms = [
         ("Algorithm 3", [Way::PracticalOne, Way::PracticalTwo]),
         ("Algorithm 4", [Way::LagrangianOne, Way::LagrangianTwo]),
@@ -359,18 +363,18 @@ fn claims(experiment: Experiment, runs: &Runs) -> Vec<Claim> {
     claims
 }
 
-/// Where data are overfitted most: σ up to 0.2.
-const SMALL: usize = 3;
-
+/// What the paper says of the simulated data. "Consistently" closer on test rows is held against every model and every σ;
+/// that violations carry over, the price, and that wide networks gain most, against the mean over all σ.
 fn simulated_claims(runs: &Runs) -> Vec<Claim> {
     let ways = [Way::PracticalOne, Way::PracticalTwo];
-    // One number a run: the mean over the small σ.
-    let over_small = |units: usize, pick: &dyn Fn(&Came) -> f64| -> Vec<f64> {
+    let cases = SIGMAS.len();
+    // One number a run: the mean over all σ.
+    let over_all = |units: usize, pick: &dyn Fn(&Came) -> f64| -> Vec<f64> {
         let by_case: Vec<Vec<f64>> =
-            (0..SMALL).map(|case| paired(runs, case, Some(units), ways, pick)).collect();
+            (0..cases).map(|case| paired(runs, case, Some(units), ways, pick)).collect();
         let runs = by_case.iter().map(Vec::len).min().unwrap_or(0);
         (0..runs)
-            .map(|run| by_case.iter().map(|case| case[run]).sum::<f64>() / SMALL as f64)
+            .map(|run| by_case.iter().map(|case| case[run]).sum::<f64>() / cases as f64)
             .collect()
     };
     let test = |came: &Came| worst(&came.test_losses);
@@ -378,34 +382,28 @@ fn simulated_claims(runs: &Runs) -> Vec<Claim> {
     let mut claims = Vec::new();
     for units in UNITS {
         let model = model(units);
+        for (case, sigma) in SIGMAS.iter().enumerate() {
+            claims.push(Claim::new(
+                format!(
+                    "Simulated, {model}, σ = {sigma}: test violations are smaller with two datasets"
+                ),
+                &paired(runs, case, Some(units), ways, test),
+            ));
+        }
         claims.push(Claim::new(
-            format!(
-                "Simulated, σ ≤ {}, {model}: violations carry over better with two datasets",
-                SIGMAS[SMALL - 1]
-            ),
-            &over_small(units, &carried),
+            format!("Simulated, {model}, all σ: violations carry over better with two datasets"),
+            &over_all(units, &carried),
         ));
         claims.push(Claim::new(
-            format!(
-                "Simulated, σ ≤ {}, {model}: test violations are smaller with two datasets",
-                SIGMAS[SMALL - 1]
-            ),
-            &over_small(units, &test),
-        ));
-        claims.push(Claim::new(
-            format!(
-                "Simulated, σ ≤ {}, {model}: the price is a higher test error",
-                SIGMAS[SMALL - 1]
-            ),
-            &over_small(units, &error),
+            format!("Simulated, {model}, all σ: the price is a higher test error"),
+            &over_all(units, &error),
         ));
     }
-    let (least, most) = (over_small(UNITS[0], &test), over_small(UNITS[UNITS.len() - 1], &test));
+    let (least, most) = (over_all(UNITS[0], &test), over_all(UNITS[UNITS.len() - 1], &test));
     let more: Vec<f64> = most.iter().zip(&least).map(|(most, least)| most - least).collect();
     claims.push(Claim::new(
         format!(
-            "Simulated, σ ≤ {}: two datasets gain more with {} units than with a linear model",
-            SIGMAS[SMALL - 1],
+            "Simulated, all σ: two datasets gain more with {} units than with a linear model",
             UNITS[UNITS.len() - 1]
         ),
         &more,

@@ -10,7 +10,7 @@ use fairgame::{Error, ErrorKind, Result};
 use fairgame_paper::promise::{Learner, Problem, PromisePlan, Promises, percent};
 use serde_json::json;
 
-use super::{Watch, human};
+use super::{Watch, human, made};
 use crate::output;
 use crate::verdict::Verdict;
 
@@ -124,13 +124,8 @@ impl Promise {
         let problems = self.problems.iter().map(|name| format!(" --problem {name}"));
         let models = self.models.iter().map(|name| format!(" --model {name}"));
         let problems: String = problems.chain(models).collect();
-        format!(
-            "Made by: `fairgame reproduce promise --draws {} --margin {} --seed {}{problems}{turns}`, version {}.",
-            self.draws,
-            self.margin,
-            self.seed,
-            env!("CARGO_PKG_VERSION")
-        )
+        let Promise { draws, margin, seed, .. } = self;
+        made(&format!("promise --draws {draws} --margin {margin} --seed {seed}{problems}{turns}"))
     }
 }
 

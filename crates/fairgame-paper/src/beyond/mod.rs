@@ -14,6 +14,7 @@ use fairgame::encode::{Coding, EncoderSpec};
 use fairgame::evaluate::Verdict;
 use fairgame::model::ModelSpec;
 use fairgame::model::trees::TreesSpec;
+use fairgame::player::Start;
 use fairgame::preset::{Preset, simulated_points};
 use fairgame::rate::Policy;
 use fairgame::table::{ReadOptions, Source, Table, read, split};
@@ -144,6 +145,11 @@ impl Ground {
         let mut spec = Spec::of(recipe, policy.label, policy.constraints);
         spec.objective = policy.objective.to_owned();
         (spec.encoder, spec.model) = (encoder.clone(), settings.model.clone());
+        let settings = match recipe {
+            Recipe::Paper => settings.clone(),
+            // The start is the recipe's own, and not that of the paper's experiments.
+            Recipe::Recommended => settings.clone().starting(Start::Uniform),
+        };
         spec.algorithm = settings.algorithm(Way::PracticalTwo);
         Ok(spec)
     }
