@@ -81,3 +81,41 @@ fn a_file_without_a_checksum_is_read() {
     writer.close().expect("written");
     assert_eq!(all(&path).expect("sound").rows(), 2);
 }
+
+/// Lengths that a stream or a file claims are not believed: a small one cannot ask for terabytes.
+#[test]
+fn claims_of_compressed_buffers_are_checked() {
+    use std::sync::Arc;
+
+    use arrow_array::{Float64Array, RecordBatch};
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+    use arrow_schema::{DataType, Field, Schema};
+    let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Float64, false)]));
+    let column = Arc::new(Float64Array::from(vec![1.5; 4096]));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![column]).expect("a batch");
+    for codec in [CompressionType::ZSTD, CompressionType::LZ4_FRAME] {
+        let options =
+            IpcWriteOptions::default().try_with_compression(Some(codec)).expect("options");
+        let mut stream = Vec::new();
+        let mut writer =
+            StreamWriter::try_new_with_options(&mut stream, &schema, options.clone()).expect("one");
+        writer.write(&batch).and_then(|()| writer.finish()).expect("written");
+        let mut file = Vec::new();
+        let mut writer =
+            FileWriter::try_new_with_options(&mut file, &schema, options).expect("one");
+        writer.write(&batch).and_then(|()| writer.finish()).expect("written");
+        for sound in [stream, file] {
+            let source =
+                |bytes: &[u8]| Source::stream("rows", std::io::Cursor::new(bytes.to_vec()));
+            let table = read([source(&sound)], &ReadOptions::default()).expect("sound");
+            assert_eq!(table.rows(), 4096);
+            let claim = (4096_u64 * 8).to_le_bytes();
+            let at = sound.windows(8).position(|window| window == claim).expect("the claim");
+            let mut lying = sound.clone();
+            lying[at..at + 8].copy_from_slice(&(1_u64 << 45).to_le_bytes());
+            let error = read([source(&lying)], &ReadOptions::default()).expect_err("too long");
+            assert!(error.to_string().contains("claims to be longer"), "{error}");
+        }
+    }
+}

@@ -137,6 +137,13 @@ impl Rows {
         options: &ReadOptions,
         table: &mut TableBuilder,
     ) -> Result<()> {
+        /// A batch may claim any number of nulls, which take no room in it.
+        const MOST_NULLS: usize = 1 << 27;
+        let nothing = batch.columns().iter().all(|array| *array.data_type() == DataType::Null);
+        if nothing && batch.num_rows() > MOST_NULLS {
+            let claimed = format!("a batch of {} rows holds nothing but nulls", batch.num_rows());
+            return Err(damaged(self.format, &claimed));
+        }
         for (array, &column) in batch.columns().iter().zip(&self.columns) {
             let column = &mut table.columns[column];
             append(array, column, options).map_err(|misplaced| match misplaced {

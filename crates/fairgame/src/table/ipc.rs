@@ -6,7 +6,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use arrow_ipc::reader::read_footer_length;
-use arrow_ipc::{root_as_footer, root_as_message};
+use arrow_ipc::{Block, Message, root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
 
 use super::checksum::KEY;
@@ -33,12 +33,32 @@ pub(super) fn check_footer<R: Read + Seek>(input: &mut R) -> Result<Option<Strin
         if end.is_none_or(|end| end > size) {
             return Err(bad("a block lies beyond the end of the file"));
         }
+        check_block(input, block)?;
     }
     let sum = footer.custom_metadata().into_iter().flatten();
     let sum = sum.filter(|pair| pair.key() == Some(KEY)).find_map(|pair| pair.value());
     let sum = sum.map(str::to_owned);
     input.rewind()?;
     Ok(sum)
+}
+
+/// Checks what a block of a file claims of its buffers.
+fn check_block<R: Read + Seek>(input: &mut R, block: &Block) -> io::Result<()> {
+    let length = usize::try_from(block.metaDataLength()).unwrap_or(0);
+    let start = u64::try_from(block.offset()).unwrap_or(0);
+    let mut head = vec![0; length];
+    input.seek(SeekFrom::Start(start))?;
+    input.read_exact(&mut head)?;
+    // A marker and a length come before the description; files of old lack the marker.
+    let skipped = if head.starts_with(&[0xff; 4]) { 8 } else { 4 };
+    let message = head.get(skipped..).unwrap_or_default();
+    let message = root_as_message(message).map_err(|error| bad(&error.to_string()))?;
+    check_claims(&message, |at| {
+        let mut word = [0; 8];
+        input.seek(SeekFrom::Start(start + length as u64 + at as u64)).ok()?;
+        input.read_exact(&mut word).ok()?;
+        Some(word)
+    })
 }
 
 /// The messages of a file, of which so many bytes come before its footer: what follows its first word, and zeros.
@@ -51,6 +71,30 @@ pub(super) fn messages<R: Read + Seek>(mut input: R, bytes: u64) -> io::Result<i
     }
     input.seek(SeekFrom::Start(start))?;
     Ok(input.take(bytes - start))
+}
+
+/// Refuses compressed buffers that claim to be longer than any of so many bytes can be; `word` has the eight bytes at a
+/// place of the body.
+fn check_claims(
+    message: &Message<'_>,
+    mut word: impl FnMut(usize) -> Option<[u8; 8]>,
+) -> io::Result<()> {
+    /// A block of zstd of four bytes holds at most 128 KiB, and LZ4 shortens by less.
+    const MOST: i64 = 1 << 15;
+    let dictionary = message.header_as_dictionary_batch().and_then(|one| one.data());
+    let Some(batch) = message.header_as_record_batch().or(dictionary) else { return Ok(()) };
+    if batch.compression().is_none() {
+        return Ok(());
+    }
+    for buffer in batch.buffers().into_iter().flatten().filter(|buffer| buffer.length() >= 8) {
+        let claimed = usize::try_from(buffer.offset()).ok().and_then(&mut word);
+        let claimed =
+            claimed.map(i64::from_le_bytes).ok_or_else(|| bad("a buffer is not there"))?;
+        if claimed > buffer.length().saturating_mul(MOST) {
+            return Err(bad("a compressed buffer claims to be longer than it can be"));
+        }
+    }
+    Ok(())
 }
 
 /// An IPC stream of which only whole messages are handed on.
@@ -86,9 +130,13 @@ impl<R: Read> Messages<R> {
         let message = root_as_message(&self.message[start..]);
         let body = message.map_err(|error| bad(&error.to_string()))?.bodyLength();
         let body = u64::try_from(body).map_err(|_| bad("a batch has a length below 0"))?;
+        let end = self.message.len();
         if self.take(body)? < body {
             return Err(bad("a batch is longer than the stream"));
         }
+        let (head, body) = self.message.split_at(end);
+        let message = root_as_message(&head[start..]).map_err(|error| bad(&error.to_string()))?;
+        check_claims(&message, |at| body.get(at..)?.first_chunk().copied())?;
         self.ended = false;
         Ok(())
     }
