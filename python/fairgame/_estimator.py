@@ -219,6 +219,8 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self._classifier = self._scores = None  # An earlier classifier must not outlive a fit that fails.
         self._check_estimator(sample_weight is not None)
         X = _arguments.features(X, self)
+        if self.estimator is not None and isinstance(X, _fairgame.Table):
+            raise ValueError("an estimator needs X as an array or as a frame of pandas or polars")
         nameless = np.empty((1, 1))  # scikit-learn does not know the names of a table.
         validate_data(self, nameless if isinstance(X, _fairgame.Table) else X, reset=True, skip_check_array=True)
         self._layout, rows = Layout.fitted(X, y, sensitive_features)
@@ -282,7 +284,7 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         while any(one.startswith(name) for one in taken):
             name += "_"
         columns = tuple(f"{name}{at}" for at in range(len(fitted)))
-        return _wrapped.Scores(fitted, columns, positive)
+        return _wrapped.Scores(fitted, columns, positive, taught=not self.prefit)
 
     def predict(self, X, *, keys=None):
         """The decision for each row. The same row always gets the same decision.

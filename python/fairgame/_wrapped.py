@@ -26,12 +26,14 @@ class Scores:
     """The names of the columns of scores, one for each estimator."""
     positive: Any
     """The label whose score is taken."""
+    taught: bool
+    """Whether rows of the training have taught the estimators."""
 
     @property
     def model(self) -> dict[str, Any]:
         """The scores as the model of a policy."""
         scale = "probability" if hasattr(self.estimators[0], "predict_proba") else "log_odds"
-        return {"scores": {"columns": list(self.columns), "scale": scale}}
+        return {"scores": {"columns": list(self.columns), "taught": self.taught, "scale": scale}}
 
     def beside(self, rows: Table, X: Any) -> Table:
         """The rows with the scores of X beside them."""

@@ -176,8 +176,23 @@ def test_refused(estimator, said):
         FairGameClassifier(["recall() >= 0.8"], estimator=estimator).fit(numbers(X), y)
 
 
+def test_an_estimator_that_knows_its_rows_by_heart():
+    # Calibrated by the rows that it knows, it would be taken to be always right.
+    X, y = people(3000, 14)
+    more, labels = people(3000, 15)
+    fresh, truth = people(12000, 16)
+    forest = RandomForestClassifier(n_estimators=30, random_state=0)
+    model = FairGameClassifier(["precision() >= 0.7"], objective="fnr()", estimator=forest)
+    model.fit(numbers(X), y, validation=(numbers(more), labels))
+    found = model.evaluate(numbers(fresh), truth)
+    assert found.constraints[0]["value"] < 0.02
+    assert not any("was not trained on these rows" in notice for notice in model.notices_)
+
+
 def test_refused_together():
     X, y = people(300, 13)
+    with pytest.raises(ValueError, match="as an array or as a frame"):
+        FairGameClassifier(estimator=LogisticRegression()).fit(dict(X), y)
     for more in ({"model": "linear"}, {"algorithm": "practical"}, {"recipe": "paper"}, {"datasets": "two"}, {"datasets": "one"}):
         with pytest.raises(ValueError):
             FairGameClassifier(estimator=LogisticRegression(), **more).fit(numbers(X), y)

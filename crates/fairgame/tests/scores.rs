@@ -33,7 +33,7 @@ const RULE: &str = "positive_rate(each sex) >= 0.8 * positive_rate()";
 fn spec(constraints: &[&str], columns: &[&str]) -> Spec {
     let mut spec = Spec::new("hired", constraints);
     let columns = columns.iter().map(|&column| column.to_owned()).collect();
-    spec.model = ModelSpec::Scores { columns, scale: ScoreScale::Probability };
+    spec.model = ModelSpec::Scores { columns, taught: false, scale: ScoreScale::Probability };
     spec
 }
 
@@ -92,7 +92,7 @@ fn log_odds() {
     let error = by_odds.train(&rows).unwrap_err().to_string();
     assert!(error.contains("which is no probability") && error.contains("log_odds"), "{error}");
     let columns = vec!["odds".to_owned()];
-    by_odds.model = ModelSpec::Scores { columns, scale: ScoreScale::LogOdds };
+    by_odds.model = ModelSpec::Scores { columns, taught: false, scale: ScoreScale::LogOdds };
     let by_odds = train(&by_odds, &rows);
     let chances = |trained: &Trained| -> Vec<f64> {
         let features = trained.classifier.encode(&rows).unwrap();
@@ -175,6 +175,16 @@ fn a_column_for_each_fold() {
     assert!(error.contains("3 columns have scores, and there are 5 folds"), "{error}");
 }
 
+/// Scores of a few values are said to share draws.
+#[test]
+fn coarse_scores() {
+    let rows = people(1_000, 12);
+    let deciles = numbers(&rows, "p").into_iter().map(|p| (10.0 * p).round() / 10.0).collect();
+    let trained = train(&spec(&[RULE], &["p"]), &with(&rows, "p", Values::Number(deciles)));
+    let coarse = |notice: &Notice| matches!(notice, Notice::CoarseScores { values: 5..=11, .. });
+    assert!(trained.notices.iter().any(coarse), "{:?}", trained.notices);
+}
+
 #[test]
 fn refused() {
     let rows = people(500, 11);
@@ -190,6 +200,12 @@ fn refused() {
     refuse(&own, &with(&rows, "p", Values::Number(p)), "row 42 has the score 1.5");
     let constant = Values::Number(vec![0.5; 500]);
     refuse(&own, &with(&rows, "p", constant), "the same score in all rows");
+    let mut tested = own.clone();
+    tested.test_fraction = 0.5;
+    let mut p = numbers(&rows, "p");
+    p.iter_mut().step_by(7).for_each(|p| *p = f64::NAN);
+    let error = tested.train(&with(&rows, "p", Values::Number(p))).unwrap_err().to_string();
+    assert!(error.contains("has no score"), "{error}");
     refuse(&spec(&[RULE], &["q"]), &rows, "there is no column `q`");
     refuse(&spec(&[RULE], &["sex"]), &rows, "scores are numbers");
     refuse(&spec(&[RULE], &[]), &rows, "no column has the scores");

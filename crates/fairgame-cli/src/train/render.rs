@@ -362,8 +362,13 @@ impl Rendered<'_> {
                 "no constraint is violated by more than {most:.4} (ε/λ̄₁ = {:.4} and G_val = {val:.4})",
                 found.enforced
             ),
+            _ if theorem == 2 => format!(
+                "the proxy of each constraint is within {val:.4} (G_val) of its value on the validation rows, if these \
+                 are independent"
+            ),
             _ => format!(
-                "each constraint is within {val:.4} (G_val) of its value on the validation rows"
+                "each constraint is within {val:.4} (G_val) of its value on the validation rows, if these are \
+                 independent and no threshold was moved"
             ),
         };
         format!("Theorem {theorem}: with a probability of {sure} %, in the population {said}.\n")

@@ -28,6 +28,10 @@ struct Description {
 
 const VERSION: u32 = 1;
 
+/// Numbers are at most this large. Standardised training rows are never so far out (|z| is at most the root of their
+/// number); the limit keeps a wild later value from becoming an infinite score.
+pub(super) const FAR: f64 = 1e30;
+
 /// One column, and what it becomes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -490,9 +494,6 @@ impl<'a> Reader<'a> {
     fn read_number(&self, x: f64, mut code: impl FnMut(u32), mut number: impl FnMut(f32)) {
         match self.map {
             Map::Number { shift, scale, fill, missing } => {
-                // Training rows are never this far out (|z| is at most the root of their number);
-                // the limit keeps a wild later value from becoming an infinite score.
-                const FAR: f64 = 1e30;
                 let z = if x.is_nan() { *fill } else { (x - shift) * scale };
                 number(z.clamp(-FAR, FAR) as f32);
                 if *missing {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::encoder::{Feature, Map};
+use super::encoder::{FAR, Feature, Map};
 use super::{Coding, Cuts, Encoder, EncoderSpec, Notice, Steps};
 use crate::table::{Column, Kind, MISSING, Table, Values, no_such_column, quantile};
 use crate::{Error, ErrorKind, Result};
@@ -132,7 +132,7 @@ fn fit_number(sorted: &[f64], missing: bool, coding: &Coding) -> Result<Map> {
 
 /// How many different f32 numbers ascending values become.
 fn distinct(sorted: &[f64], (shift, scale): (f64, f64)) -> usize {
-    let coded = |x: &f64| ((x - shift) * scale) as f32;
+    let coded = |x: &f64| ((x - shift) * scale).clamp(-FAR, FAR) as f32;
     1 + sorted.windows(2).filter(|pair| coded(&pair[0]) < coded(&pair[1])).count()
 }
 

@@ -121,8 +121,14 @@ declare! {
         /// Scores of another model that the table has: the probability of the label, for the plug-in game.
         Scores {
             /// Column with the scores of another model that was not trained on these rows; or one column for each fold.
-            columns: Vec<String> =
-                needed().check(|columns: &Vec<String>| scores::some(columns)).flag("score").group("Features").chooses(),
+            columns: Vec<String> = with(Vec::new())
+                .check(|columns: &Vec<String>| scores::some(columns))
+                .flag("score")
+                .group("Features")
+                .chooses(),
+            /// Whether the scores are of models that the training rows of each fold have taught, as with a column for each
+            /// fold: then only rows set aside calibrate them.
+            taught: bool = with(false),
             /// What the scores are.
             scale: ScoreScale = with(ScoreScale::Probability),
         } = "scores",

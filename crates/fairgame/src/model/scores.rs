@@ -63,6 +63,10 @@ impl ScoreScale {
                 format!("row {} has no score", row + 1),
                 "give every row a score, or leave the row out",
             ),
+            Some(row) if self == ScoreScale::LogOdds => wrong(
+                format!("row {} has the score {}, which is too large", row + 1, scores[row]),
+                "give finite log-odds",
+            ),
             Some(row) => wrong(
                 format!("row {} has the score {}, which is no probability", row + 1, scores[row]),
                 "give probabilities from 0 to 1, or say that the scores are log-odds: \

@@ -208,7 +208,7 @@ impl<R: Read> Unspaced<R> {
 
     /// Refuses to go on where a row or a field is far too long; a comment is held by nobody.
     fn check(&self) -> io::Result<()> {
-        let far = |limit: usize| 2 * limit as u64 + (1 << 16);
+        let far = |limit: usize| (limit as u64).saturating_mul(2).saturating_add(1 << 16);
         let too_long = match self.state {
             State::Comment => return Ok(()),
             _ if self.field > far(self.limits.field) => TooLong::Field(self.record.0),

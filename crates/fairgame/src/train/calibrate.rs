@@ -56,6 +56,22 @@ pub(super) fn calibrate(rows: &[(f32, f32, f32)]) -> (f64, f64) {
     if a > 0.05 { (a, b) } else { (1.0, 0.0) }
 }
 
+/// The same for scores that may be log-odds in name only, such as distances from a plane in the units of a column. Scores
+/// whose spread no log-odds would have are first brought to a standard deviation of 2.
+pub(super) fn calibrate_any(mut rows: Vec<(f32, f32, f32)>) -> (f64, f64) {
+    let count = rows.len().max(1) as f64;
+    let mean = rows.iter().map(|row| f64::from(row.0)).sum::<f64>() / count;
+    let square = rows.iter().map(|row| (f64::from(row.0) - mean).powi(2)).sum::<f64>() / count;
+    let spread = square.sqrt();
+    if !spread.is_finite() || spread == 0.0 || (0.25..=4.0).contains(&spread) {
+        return calibrate(&rows);
+    }
+    let unit = 2.0 / spread;
+    rows.iter_mut().for_each(|row| row.0 = (f64::from(row.0) * unit) as f32);
+    let (slope, shift) = calibrate(&rows);
+    (slope * unit, shift)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +93,15 @@ mod tests {
         assert!((a - 0.5).abs() < 0.03 && (b + 0.5).abs() < 0.06, "{a} {b}");
         let (a, _) = calibrate(&draw(10));
         assert_eq!(a, 1.0);
+        // Scores in any unit end at the same probabilities.
+        let rows = draw(4_000);
+        let (a, b) = calibrate_any(rows.clone());
+        let large: Vec<_> = rows.iter().map(|row| (1000.0 * row.0, row.1, row.2)).collect();
+        let (large_a, large_b) = calibrate_any(large);
+        assert!(
+            (1000.0 * large_a - a).abs() < 0.03 && (large_b - b).abs() < 0.1,
+            "{large_a} {large_b}"
+        );
         // Weights count as rows.
         let rows = draw(500);
         let double: Vec<_> = rows.iter().map(|row| (row.0, row.1, 2.0)).collect();

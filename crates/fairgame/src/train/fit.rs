@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::calibrate::calibrate;
+use super::calibrate::{calibrate, calibrate_any};
 use super::games::Saved;
 use super::training::Rows;
 use super::{Played, Training, Turn, Watch};
@@ -282,7 +282,11 @@ impl Training<'_> {
                 let row = row as usize;
                 (score, target[row], weights.map_or(1.0, |weights| weights[row]))
             });
-            let (slope, shift) = calibrate(&rows.collect::<Vec<_>>());
+            let rows: Vec<_> = rows.collect();
+            let (slope, shift) = match by_others {
+                true => calibrate_any(rows),
+                false => calibrate(&rows),
+            };
             models.push(Probability { scorer, slope, shift });
         }
         let interrupted = stop.load(Ordering::Relaxed);
@@ -352,19 +356,19 @@ struct Given {
 
 impl Given {
     fn of(model: &ModelSpec, encoder: &Encoder, game: usize) -> Result<Option<Self>> {
-        let ModelSpec::Scores { columns, scale } = model else { return Ok(None) };
+        let ModelSpec::Scores { columns, taught, scale } = model else { return Ok(None) };
         let column = score_column(columns, game);
         let number = encoder.inputs().into_iter().find_map(|input| match input {
             Input::Number { column: of, number, .. } if of == column => Some(number),
             _ => None,
         });
         let Some(number) = number else {
-            let message = format!("column `{column}` has the same score in all rows");
-            return Err(
-                Error::new(ErrorKind::Value, message).help("give scores that tell rows apart")
-            );
+            let message =
+                format!("column `{column}` has the same score in all rows, or is ignored");
+            return Err(Error::new(ErrorKind::Value, message)
+                .help("give scores that tell rows apart, and do not ignore their column"));
         };
-        let (column, of_fold) = (column.to_owned(), columns.len() > 1);
+        let (column, of_fold) = (column.to_owned(), *taught || columns.len() > 1);
         Ok(Some(Given { column, number, scale: *scale, of_fold }))
     }
 

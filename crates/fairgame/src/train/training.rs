@@ -20,7 +20,7 @@ use crate::encode::{self, Codes, Coding, Encoder, EncoderSpec, Features};
 use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
 use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Weighted, quantised};
-use crate::table::Table;
+use crate::table::{Table, Values};
 use crate::{Error, ErrorKind, Result};
 
 /// With more constraints than this, a recipe plays Algorithm 4: each turn of Algorithm 3 finds the fixed point of a matrix
@@ -72,6 +72,13 @@ pub enum Notice {
         /// How many.
         rows: usize,
     },
+    /// Many rows have the same score of another model, so they share a draw.
+    CoarseScores {
+        /// Their column.
+        column: String,
+        /// How many different scores there are.
+        values: usize,
+    },
     /// The scores of another model are taken as they are.
     Scores {
         /// Their column.
@@ -107,6 +114,11 @@ impl fmt::Display for Notice {
             Notice::MissingUnits { rows } => {
                 write!(f, "{rows} of the rows have no unit, and count as units of their own")
             }
+            Notice::CoarseScores { column, values } => write!(
+                f,
+                "column `{column}` has {values} different scores: rows of one group with the same score share a draw, \
+                 unless an identifier of each row decides it (`predict --id`, `keys` in Python)"
+            ),
             Notice::Scores { column } => write!(
                 f,
                 "column `{column}` must hold scores of a model that was not trained on these rows: otherwise the \
@@ -293,15 +305,23 @@ impl<'a> Training<'a> {
         let mut val = val.transpose().map_err(|error| error.at("the validation rows"))?;
         let spec = &plan.spec;
         let mut folds = cut(spec.datasets, spec.aside, train.deck(), spec.seed)?;
-        if let ModelSpec::Scores { columns, scale } = &spec.model {
+        if let ModelSpec::Scores { columns, taught, scale } = &spec.model {
             check_scores(columns, folds.len())?;
+            let others = [(&data.val, "the validation rows"), (&data.test, "the test rows")];
             for column in columns {
                 scale.check(&data.train.table, column)?;
-                let val = data.val.as_ref().map(|val| scale.check(&val.table, column));
-                val.transpose().map_err(|error| error.at("the validation rows"))?;
+                for (sheet, place) in others {
+                    let checked = sheet.as_ref().map(|sheet| scale.check(&sheet.table, column));
+                    checked.transpose().map_err(|error| error.at(place))?;
+                }
             }
-            if let [column] = columns.as_slice() {
+            if let ([column], false) = (columns.as_slice(), taught) {
                 notices.push(Notice::Scores { column: column.clone() });
+            }
+            let (values, rows) = (distinct_numbers(&data.train.table, &columns[0])?, train.count());
+            if 4 * values < rows {
+                let column = columns[0].clone();
+                notices.push(Notice::CoarseScores { column, values });
             }
         }
         let wanted = |game| encoder_of(&plan, &bound, &data.train.table, game);
@@ -467,6 +487,15 @@ pub(super) fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
     let total = weights.unwrap_or_default().iter().map(|&weight| f64::from(weight)).sum();
     rate::check_total_weight(total)?;
     Ok(weights.map(quantised))
+}
+
+/// How many different numbers a column has.
+fn distinct_numbers(table: &Table, column: &str) -> Result<usize> {
+    let Values::Number(numbers) = &table.column(column)?.values else { return Ok(0) };
+    let mut bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
+    bits.sort_unstable();
+    bits.dedup();
+    Ok(bits.len())
 }
 
 /// Refuses scores that are neither of one model nor of one for each fold.
