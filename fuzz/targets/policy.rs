@@ -7,6 +7,7 @@ use fairgame::settings::Declared;
 use libfuzzer_sys::fuzz_target;
 
 /// The command line's reader, with what it needs of the modules around it.
+#[path = "."]
 mod policy {
     use std::sync::OnceLock;
 
@@ -15,7 +16,7 @@ mod policy {
     use fairgame::{Error, ErrorKind};
 
     #[allow(dead_code, reason = "the command line reads files too")]
-    #[path = "../../../crates/fairgame-cli/src/policy/file.rs"]
+    #[path = "../../crates/fairgame-cli/src/policy/file.rs"]
     mod file;
 
     mod flags {
