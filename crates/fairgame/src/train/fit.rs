@@ -11,15 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use super::calibrate::{calibrate, calibrate_any};
 use super::games::Saved;
+use super::scores::Given;
 use super::training::Rows;
 use super::{Played, Training, Turn, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
 use crate::archive::Archive;
 use crate::classifier::{LogOdds, Probabilities, Probability, View};
-use crate::encode::{Encoder, Features, Input};
+use crate::encode::{Encoder, Features};
 use crate::game::{Ending, Kept};
 use crate::model::trees::{Bins, Lesson, TreesSpec, boost};
-use crate::model::{AnyModel, ModelSpec, Rule, ScoreScale};
+use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
 use crate::rate::{Bound, Classes, Grid, LABEL, LossValues, Multipliers, Partition};
 use crate::sample::Work;
@@ -342,48 +343,6 @@ impl Training<'_> {
         let model = Box::new(self.views[fold.view].model.clone());
         Ok((LogOdds::Model { model, theta }, scores))
     }
-}
-
-/// The scores of another model that a fold decides by.
-struct Given {
-    column: String,
-    number: usize,
-    scale: ScoreScale,
-    /// Whether the scores are of a model that the fold's rows have taught, so that only rows that did not can learn
-    /// from them.
-    of_fold: bool,
-}
-
-impl Given {
-    fn of(model: &ModelSpec, encoder: &Encoder, game: usize) -> Result<Option<Self>> {
-        let ModelSpec::Scores { columns, taught, scale } = model else { return Ok(None) };
-        let column = score_column(columns, game);
-        let number = encoder.inputs().into_iter().find_map(|input| match input {
-            Input::Number { column: of, number, .. } if of == column => Some(number),
-            _ => None,
-        });
-        let Some(number) = number else {
-            let message =
-                format!("column `{column}` has the same score in all rows, or is ignored");
-            return Err(Error::new(ErrorKind::Value, message)
-                .help("give scores that tell rows apart, and do not ignore their column"));
-        };
-        let (column, of_fold) = (column.to_owned(), *taught || columns.len() > 1);
-        Ok(Some(Given { column, number, scale: *scale, of_fold }))
-    }
-
-    fn log_odds(&self) -> LogOdds {
-        LogOdds::Score { number: self.number, scale: self.scale }
-    }
-
-    fn score(&self, features: &Features, row: usize) -> f32 {
-        self.scale.log_odds(features.row_values(row)[self.number])
-    }
-}
-
-/// The column with the scores of a fold.
-pub(super) fn score_column(columns: &[String], game: usize) -> &str {
-    &columns[game % columns.len()]
 }
 
 /// What an [`Archive`] of a fold is called.

@@ -19,6 +19,7 @@ mod plan;
 mod promise;
 mod record;
 mod rules;
+mod scores;
 mod spec;
 mod training;
 mod units;

@@ -7,10 +7,11 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::fit::{Ground, score_column};
+use super::fit::Ground;
 use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
 use super::importance::{Excerpt, MOST_ROWS};
+use super::scores::{check_scores, distinct_numbers, score_column};
 use super::units;
 use super::{Data, Datasets, Plan, Recipe, Sheet};
 use crate::algorithm::Algorithm;
@@ -20,7 +21,7 @@ use crate::encode::{self, Codes, Coding, Encoder, EncoderSpec, Features};
 use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
 use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Weighted, quantised};
-use crate::table::{Table, Values};
+use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
 /// With more constraints than this, a recipe plays Algorithm 4: each turn of Algorithm 3 finds the fixed point of a matrix
@@ -487,25 +488,6 @@ pub(super) fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
     let total = weights.unwrap_or_default().iter().map(|&weight| f64::from(weight)).sum();
     rate::check_total_weight(total)?;
     Ok(weights.map(quantised))
-}
-
-/// How many different numbers a column has.
-fn distinct_numbers(table: &Table, column: &str) -> Result<usize> {
-    let Values::Number(numbers) = &table.column(column)?.values else { return Ok(0) };
-    let mut bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
-    bits.sort_unstable();
-    bits.dedup();
-    Ok(bits.len())
-}
-
-/// Refuses scores that are neither of one model nor of one for each fold.
-fn check_scores(columns: &[String], folds: usize) -> Result<()> {
-    if columns.len() == 1 || columns.len() == folds {
-        return Ok(());
-    }
-    let message = format!("{} columns have scores, and there are {folds} folds", columns.len());
-    let help = "name one column, with scores of a model that was not trained on these rows, or one for each fold";
-    Err(Error::new(ErrorKind::Settings, message).help(help))
 }
 
 /// How columns become features in a fold: as the settings say, without the columns of label, weight and unit.
