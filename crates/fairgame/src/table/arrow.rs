@@ -6,21 +6,19 @@
 //! identically whichever format it came in.
 
 use std::io::{Cursor, Read, Seek};
-use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StringArray};
-use arrow_cast::display::array_value_to_string;
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, Schema, TimeUnit};
+use arrow_schema::{ArrowError, DataType, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::reader::ChunkReader;
 
+use super::arrow_values::{self, Unread};
 use super::builder::{ColumnBuilder, Misfit, Origin, TableBuilder};
 use super::input::{Stream, Whole};
 use super::ipc::{Messages, check_footer, messages};
@@ -302,7 +300,10 @@ fn natural_kind(data_type: &DataType) -> Option<Option<Kind>> {
 /// The plain values of a dictionary of anything but text.
 fn without_dictionary(array: &ArrayRef) -> Result<Option<ArrayRef>, Misplaced> {
     match array.data_type() {
-        DataType::Dictionary(_, values) if !values.is_string() => cast_to(array, values).map(Some),
+        DataType::Dictionary(_, values) if !values.is_string() => {
+            let plain = arrow_values::without_dictionary(array);
+            plain.map(Some).map_err(|error| Misplaced::Kind(unread_error(&error)))
+        }
         _ => Ok(None),
     }
 }
@@ -317,10 +318,8 @@ fn append_numbers(
     missing: &Missing,
 ) -> Result<(), Misplaced> {
     check_exact(array)?;
-    let numbers = cast_to(array, &DataType::Float64)?;
-    let numbers = numbers.as_primitive::<Float64Type>();
     let Some(into) = column.numbers() else { return Ok(()) };
-    for (row, number) in numbers.iter().enumerate() {
+    arrow_values::numbers(array, |row, number| {
         into.push(match number {
             Some(number) if missing.is_number(number) => f64::NAN,
             Some(number) if number.is_infinite() => {
@@ -329,17 +328,14 @@ fn append_numbers(
             Some(number) => number + 0.0,
             None => f64::NAN,
         });
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Refuses integers that an f64 would round; decimals without a fraction are integers.
 fn check_exact(array: &ArrayRef) -> Result<(), Misplaced> {
     let too_long = |row: usize, long: bool| {
-        long.then(|| {
-            let text = array_value_to_string(array, row).unwrap_or_default();
-            Misplaced::Value(row, text, Misfit::Inexact)
-        })
+        long.then(|| Misplaced::Value(row, arrow_values::text(array, row), Misfit::Inexact))
     };
     let inexact = match array.data_type() {
         DataType::Int64 => {
@@ -351,9 +347,13 @@ fn check_exact(array: &ArrayRef) -> Result<(), Misplaced> {
             integers.find_map(|(row, value)| too_long(row, value? > EXACT))
         }
         DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) if *scale <= 0 => {
-            let numbers = cast_to(array, &DataType::Float64)?;
-            let mut integers = numbers.as_primitive::<Float64Type>().iter().enumerate();
-            integers.find_map(|(row, value)| too_long(row, value?.abs() >= EXACT as f64))
+            let mut inexact = None;
+            arrow_values::numbers(array, |row, value| {
+                let long = value.is_some_and(|value| value.abs() >= EXACT as f64);
+                inexact = inexact.take().or_else(|| too_long(row, long));
+                Ok::<_, Misplaced>(())
+            })?;
+            inexact
         }
         _ => None,
     };
@@ -365,41 +365,13 @@ fn append_texts(
     column: &mut ColumnBuilder,
     options: &ReadOptions,
 ) -> Result<(), Misplaced> {
-    let whole = array.data_type().is_floating();
-    let texts = cast_to(&in_utc(array), &DataType::Utf8)?;
-    for (row, text) in texts.as_string::<i32>().iter().enumerate() {
-        // A whole number reads as in CSV, whatever type it was stored in.
+    arrow_values::texts(array, |row, text| {
         let text = text.unwrap_or_default();
-        let text = if whole { text.strip_suffix(".0").unwrap_or(text) } else { text };
         check_length(row, text, options)?;
         column
             .push_text(text.as_bytes().trim_ascii(), &options.missing)
-            .map_err(|misfit| Misplaced::Value(row, text.to_owned(), misfit))?;
-    }
-    Ok(())
-}
-
-/// Times with a time zone as the same instants in UTC, whose names need no table of zones.
-fn in_utc(array: &ArrayRef) -> ArrayRef {
-    use arrow_array::types::{
-        TimestampMicrosecondType as Micro, TimestampMillisecondType as Milli,
-        TimestampNanosecondType as Nano, TimestampSecondType as Second,
-    };
-    let DataType::Timestamp(unit, Some(_)) = array.data_type() else { return Arc::clone(array) };
-    match unit {
-        TimeUnit::Second => {
-            Arc::new(array.as_primitive::<Second>().clone().with_timezone_opt::<&str>(None))
-        }
-        TimeUnit::Millisecond => {
-            Arc::new(array.as_primitive::<Milli>().clone().with_timezone_opt::<&str>(None))
-        }
-        TimeUnit::Microsecond => {
-            Arc::new(array.as_primitive::<Micro>().clone().with_timezone_opt::<&str>(None))
-        }
-        TimeUnit::Nanosecond => {
-            Arc::new(array.as_primitive::<Nano>().clone().with_timezone_opt::<&str>(None))
-        }
-    }
+            .map_err(|misfit| Misplaced::Value(row, text.to_owned(), misfit))
+    })
 }
 
 fn check_length(row: usize, text: &str, options: &ReadOptions) -> Result<(), Misplaced> {
@@ -418,39 +390,54 @@ fn append_dictionary(
     let missing = &options.missing;
     let Some((codes, dictionary)) = column.category() else { return Ok(()) };
     let array = array.as_any_dictionary();
-    let texts = cast_to(array.values(), &DataType::Utf8)?;
-    let texts: &StringArray = texts.as_string();
-    if texts.is_empty() {
+    // A text that rows have is read once; of the others nothing is asked.
+    let values = array.values();
+    let mut used = vec![false; values.len()];
+    let keys = array.normalized_keys();
+    if values.is_empty() {
         codes.resize(codes.len() + array.len(), MISSING);
         return Ok(());
     }
-    // Of the rows, only those of a value that is too long would have to be looked for.
-    for text in texts.iter().flatten() {
-        check_length(0, text, options)?;
+    for (row, &key) in keys.iter().enumerate() {
+        used[key] |= array.is_valid(row);
     }
-    let mut intern = |text: Option<&str>| match text.map(|text| text.trim_ascii()) {
-        Some(text) if !missing.is_text(text.as_bytes()) => dictionary.intern(text),
-        _ => MISSING,
-    };
-    let mut interned: Vec<Option<u32>> = vec![None; texts.len()];
-    codes.extend(array.normalized_keys().into_iter().enumerate().map(|(row, key)| {
-        if array.is_null(row) {
-            return MISSING;
+    let mut texts: Vec<Option<String>> = vec![None; values.len()];
+    arrow_values::texts(values, |at, text| {
+        let Some(text) = text.filter(|_| used[at]) else { return Ok(()) };
+        if text.len() > options.max_field {
+            let row = keys.iter().position(|&key| key == at).unwrap_or(0);
+            return check_length(row, text, options);
         }
-        let text = || texts.is_valid(key).then(|| texts.value(key));
-        *interned[key].get_or_insert_with(|| intern(text()))
+        let text = text.trim_ascii();
+        texts[at] = (!missing.is_text(text.as_bytes())).then(|| text.to_owned());
+        Ok(())
+    })?;
+    // In the order of rows, as they would be in a CSV file.
+    let mut interned: Vec<Option<u32>> = vec![None; values.len()];
+    let mut intern =
+        |key: usize| texts[key].as_deref().map_or(MISSING, |text| dictionary.intern(text));
+    codes.extend(keys.into_iter().enumerate().map(|(row, key)| match array.is_null(row) {
+        true => MISSING,
+        false => *interned[key].get_or_insert_with(|| intern(key)),
     }));
     Ok(())
 }
 
-fn cast_to(array: &dyn Array, to: &DataType) -> Result<ArrayRef, Misplaced> {
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, to, &strict).map_err(|error| {
-        Misplaced::Kind(
-            Error::new(ErrorKind::Value, format!("a value cannot be converted: {error}"))
-                .help("mend the value, or leave the column out"),
-        )
-    })
+impl From<Unread> for Misplaced {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Kind => Misplaced::Kind(unread_error(&"its type is not known")),
+            Unread::Time(row) => {
+                let why = format!("the time of row {} is beyond the calendar", row + 1);
+                Misplaced::Kind(unread_error(&why))
+            }
+        }
+    }
+}
+
+fn unread_error(why: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Value, format!("a value cannot be converted: {why}"))
+        .help("mend the value, or leave the column out")
 }
 
 /// The error for a file that its format's reader refuses.

@@ -5,6 +5,7 @@
 //! values are NaN in a number, [`MISSING`] in a category and `None` in a boolean.
 
 mod arrow;
+mod arrow_values;
 mod builder;
 mod checksum;
 mod chunks;
