@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fairgame::classifier::{Classifier, Draw, Member, draws};
+use fairgame::classifier::{Classifier, Companion, Draw, Member, draws};
 use fairgame::table::Table;
 use fairgame::train::{RecordedPart, Standing};
 use fairgame::{Error, ErrorKind};
@@ -57,6 +57,14 @@ impl PyClassifier {
         let labels: [Value; 2] = serde_json::from_str(labels).map_err(json_failed)?;
         let mut classifier = self.0.clone();
         classifier.keep_labels(Some(labels));
+        Ok(PyClassifier(classifier))
+    }
+
+    /// The same classifier, which names a file beside its own, as JSON.
+    fn with_companion(&self, companion: &str) -> PyResult<Self> {
+        let companion: Companion = serde_json::from_str(companion).map_err(json_failed)?;
+        let mut classifier = self.0.clone();
+        classifier.keep_companion(Some(companion)).map_err(failed)?;
         Ok(PyClassifier(classifier))
     }
 
@@ -172,6 +180,7 @@ impl PyClassifier {
             "columns": columns,
             "label": bound.frozen().label,
             "labels": self.0.labels(),
+            "companion": self.0.companion(),
             "label_columns": bound.label().kinds().into_iter().map(|(column, _)| column).collect::<Vec<_>>(),
             "constraints": names,
             "settings": self.0.provenance().settings,

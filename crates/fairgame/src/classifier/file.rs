@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Described;
-use super::{Blend, Candidates, Classifier, Member, Provenance, View};
+use super::{Blend, Candidates, Classifier, Companion, Member, Provenance, View};
 use crate::archive::{Archive, Arrays, Numbers};
 use crate::encode::Encoder;
 use crate::model::{AnyModel, Scorer};
@@ -52,6 +52,8 @@ struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     labels: Option<[serde_json::Value; 2]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    companion: Option<Companion>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     candidates: Option<Described>,
 }
 
@@ -88,6 +90,7 @@ impl Classifier {
             provenance: self.provenance.clone(),
             record: self.record_value().cloned(),
             labels: self.labels().cloned(),
+            companion: self.companion().cloned(),
             candidates: self.candidates().map(|candidates| candidates.describe(&mut arrays)),
         };
         let header = serde_json::to_string(&header).map_err(|error| {
@@ -164,12 +167,13 @@ impl Classifier {
         let members = (0..count).map(member).collect::<Result<Vec<_>>>()?;
         let candidates = header.candidates.take();
         let candidates = candidates.map(|one| Candidates::of(one, &mut arrays)).transpose()?;
-        let (problem, Header { views, blend, provenance, record, labels, .. }) =
+        let (problem, Header { views, blend, provenance, record, labels, companion, .. }) =
             (header.problem.thaw()?, header);
         let mut classifier = Classifier::new(problem, views, members, key, provenance)?;
         classifier.set_blend(blend);
         classifier.set_record(record, record_arrays);
         classifier.keep_labels(labels);
+        classifier.keep_companion(companion)?;
         classifier.keep_candidates(candidates);
         Ok(classifier)
     }

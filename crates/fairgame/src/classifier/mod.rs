@@ -6,6 +6,7 @@
 //! key, so the same row is decided the same way every time, in every order, on every machine.
 
 mod candidates;
+mod companion;
 mod decide;
 mod file;
 mod iterates;
@@ -22,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::{Deserialize, Serialize};
 
 pub use candidates::{Candidate, Candidates};
+pub use companion::Companion;
 pub use decide::{Draw, Prediction, draw_of_text, draws};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
 pub(crate) use program::{
@@ -79,6 +81,7 @@ pub struct Classifier {
     record: Option<serde_json::Value>,
     record_arrays: Arrays,
     labels: Option<[serde_json::Value; 2]>,
+    companion: Option<Companion>,
     candidates: Option<Candidates>,
 }
 
@@ -172,6 +175,7 @@ impl Classifier {
             record: None,
             record_arrays: Arrays::default(),
             labels: None,
+            companion: None,
             candidates: None,
         })
     }
@@ -184,6 +188,21 @@ impl Classifier {
     /// Keeps what the two labels are called with the classifier.
     pub fn keep_labels(&mut self, labels: Option<[serde_json::Value; 2]>) {
         self.labels = labels;
+    }
+
+    /// The file beside the model file that gives rows their scores, if another library does.
+    pub fn companion(&self) -> Option<&Companion> {
+        self.companion.as_ref()
+    }
+
+    /// Keeps which file beside the model file gives rows their scores.
+    ///
+    /// # Errors
+    /// If it is described wrongly: see [`Companion::check`].
+    pub fn keep_companion(&mut self, companion: Option<Companion>) -> Result<()> {
+        companion.iter().try_for_each(Companion::check)?;
+        self.companion = companion;
+        Ok(())
     }
 
     /// What becomes of the models of a column.
