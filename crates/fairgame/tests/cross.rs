@@ -484,7 +484,10 @@ fn units_stay_together() {
         }
     }
     let buckets = Coding::Buckets { cuts: Cuts::Quantiles(150), steps: Steps::Single };
+    // Rows that are equal in all columns would stay together without a unit.
+    let row = (0..person.len()).map(|row| row as f64).collect();
     let table = Table::new(vec![
+        Column::new("row", Values::Number(row)),
         Column::new("person", Values::Number(person)),
         Column::new("x", Values::Number(x)),
         Column::new("hired", Values::Boolean(hired)),
@@ -499,6 +502,7 @@ fn units_stay_together() {
             spec.encoder.columns = BTreeMap::from([("x".to_owned(), vec![buckets.clone()])]);
             (spec.datasets, spec.test_fraction) = (datasets, 0.2);
             spec.unit = unit.map(str::to_owned);
+            spec.encoder.ignore.push("row".to_owned());
             if unit.is_none() {
                 spec.encoder.ignore.push("person".to_owned());
             }

@@ -145,6 +145,24 @@ fn every_way_to_divide_the_rows() {
     assert!(worst(&trained.classifier, &new) < 0.06);
 }
 
+/// Without rows set aside, nothing but the last model of a network can be taken: rows that judge do not choose it.
+#[test]
+fn networks_without_rows_set_aside() {
+    let (rows, val, new) = (people(1200, 31), people(3000, 32), people(20_000, 33));
+    for weight in [None, Some("weight".to_owned())] {
+        let mut spec = spec(&["recall() >= 0.8"]);
+        (spec.model, spec.aside) = (ModelSpec::Mlp { units: 8 }, 0.0);
+        spec.weight = weight;
+        spec.algorithm = Algorithm::PlugIn(PlugIn { turns: 3000, ..PlugIn::default() });
+        let data = Data::from(&rows).with_val(Some(&val));
+        let plan = spec.plan(&data.shape()).unwrap();
+        let trained = plan.run(data, &mut ()).unwrap().trained().unwrap();
+        assert!(error(&trained.classifier, &new) < 0.33);
+        spec.datasets = Datasets::Two { val_fraction: 0.7 };
+        assert!(error(&train(&spec, &rows).classifier, &new) < 0.35);
+    }
+}
+
 /// The same bits for any number of threads, and from a file.
 #[test]
 fn the_same_bits() {
@@ -383,7 +401,7 @@ fn refused() {
     let said = read(r#"{"label": "hired", "selection": "last"}"#);
     assert!(said.contains("selected by `shrink`"), "{said}");
     let said = read(
-        r#"{"label": "hired", "model": "mlp", "constraints": ["recall() >= 0.8"], "selection": "rule"}"#,
+        r#"{"label": "hired", "model": "mlp", "algorithm": "practical", "constraints": ["recall() >= 0.8"], "selection": "rule"}"#,
     );
     assert!(said.contains("plug-in game alone"), "{said}");
     // Sixty-five groups by a column that is no feature.

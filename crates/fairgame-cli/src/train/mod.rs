@@ -101,9 +101,6 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
         return Ok(Verdict::Met);
     }
     arguments.check_files()?;
-    if arguments.output.is_none() && !arguments.quiet {
-        output::notice("the model is not kept: to keep it, say where (-o model.safetensors)");
-    }
     let data = arguments.data(&spec)?;
     let threads = arguments.threads.map_or_else(Threads::all, Threads::new);
     let checkpoints = arguments.checkpoints();
@@ -122,8 +119,12 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
             return Ok(Verdict::Interrupted);
         }
     };
-    if let Some(path) = &arguments.output {
-        save(&trained.classifier, path)?;
+    match &arguments.output {
+        Some(path) => save(&trained.classifier, path)?,
+        None if arguments.quiet => {}
+        None => {
+            output::notice("the model is not kept: to keep it, say where (-o model.safetensors)")
+        }
     }
     let reported = arguments.report.as_ref().map_or(Ok(()), |path| {
         let name = arguments.output.as_deref().and_then(Path::file_stem);

@@ -69,7 +69,12 @@ fn promise(margin: Margin) -> String {
 fn played(games: &[GameSummary], plug_in: bool) -> String {
     let turns = games.iter().map(|game| game.turns);
     let (least, most) = (turns.clone().min().unwrap_or(0), turns.max().unwrap_or(0));
-    let what = if plug_in { "trees or turns" } else { "turns" };
+    // Nothing is trained where another model gives the scores and no group has to be modelled.
+    let what = match most {
+        0 if plug_in => return output::count(games.len(), "fold"),
+        _ if plug_in => "steps of boosting or descent",
+        _ => "turns",
+    };
     let turns = match least == most {
         true => format!("{most} {what}"),
         false => format!("{least} to {most} {what}"),
@@ -129,6 +134,7 @@ impl Rendered<'_> {
             "settings": trained.classifier.provenance().settings,
             "model": self.model,
             "report": self.report,
+            "notices": self.trained.notices.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "warnings": self.warnings(),
         }))
     }

@@ -81,7 +81,7 @@ fn statements(trained: &Trained) -> Vec<Statement> {
 pub(super) fn draw(
     problem: &Problem,
     model: Learner,
-    (margin, turns): (Margin, u64),
+    (margin, turns): (Margin, Option<u64>),
     seed: u64,
     shelf: &Shelf,
 ) -> Result<Draw> {

@@ -22,14 +22,11 @@ use serde::Serialize;
 pub use draw::{Constraint, Draw};
 pub use page::percent;
 pub use population::{APART, Drawn, JUDGING_ROWS, POSITIVE, Population};
-pub use problem::{Learner, Problem};
+pub use problem::{GAME_TURNS, Learner, Problem};
 pub use summary::{Broken, ConstraintLine, Kind, Line, OFTEN, fails_by, normal_below};
 
 use crate::schedule::{self, Agenda, Progress};
 use crate::store::Store;
-
-/// How many turns a game is played: fewer than the recommended default, so that thousands of trainings fit into an hour.
-pub const TURNS: u64 = 8000;
 
 /// What to run.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,10 +72,6 @@ pub struct Promises {
 }
 
 impl PromisePlan {
-    fn turns(&self) -> u64 {
-        self.turns.map_or(TURNS, |most| most.min(TURNS))
-    }
-
     /// Runs what is not yet done.
     ///
     /// # Errors
@@ -91,7 +84,7 @@ impl PromisePlan {
         let pairs: Vec<(&Problem, Learner)> = pairs.collect();
         let mut agenda = Agenda::new();
         for &(problem, model) in &pairs {
-            let spec = problem.spec(model, self.margin, self.turns())?;
+            let spec = problem.spec(model, self.margin, self.turns)?;
             let identity = (spec, problem.name, problem.rows, JUDGING_ROWS);
             let name = format!("promise-{}-{}", problem.name, model.name());
             let opened = Store::open(&self.folder.join("runs"), &name, &identity, self.seed)?;
@@ -104,7 +97,7 @@ impl PromisePlan {
             self.threads,
             |pair, (_, number)| {
                 let (problem, model) = pairs[pair];
-                let settings = (self.margin, self.turns());
+                let settings = (self.margin, self.turns);
                 draw::draw(problem, model, settings, self.seed.wrapping_add(number), &shelf)
             },
             progress,

@@ -6,7 +6,7 @@ use fairgame::classifier::Margin;
 use fairgame::table::write_text;
 use fairgame::{Error, ErrorKind, Result};
 
-use super::{ConstraintLine, JUDGING_ROWS, Kind, Line, OFTEN, Problem, Promises};
+use super::{ConstraintLine, GAME_TURNS, JUDGING_ROWS, Kind, Line, OFTEN, Problem, Promises};
 use crate::document::{Document, Part};
 use crate::summary::Mean;
 
@@ -97,6 +97,11 @@ impl Promises {
                 self.margin_in_words()
             )),
             Part::List(facts.to_vec()),
+            text(format!(
+                "The models `linear`, `mlp` (a network of 50 units) and `trees` are as the recipe has them. `game` is a linear \
+                 model that Algorithm 3 trains in place of the plug-in game; it plays {GAME_TURNS} turns, where the recipe \
+                 has 50000."
+            )),
         ];
         if let Some(turns) = self.turns {
             parts.push(text(format!(

@@ -11,6 +11,12 @@ use fairgame::{Error, ErrorKind, Result, nearest};
 
 use super::Population;
 
+/// Hidden units of a network: the recipe's.
+const UNITS: usize = 50;
+
+/// How many turns Algorithm 3 is played: fewer than the recipe's, so that thousands of trainings fit into an hour.
+pub const GAME_TURNS: u64 = 8000;
+
 /// What is asked of a classifier, and where its rows come from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Problem {
@@ -227,8 +233,8 @@ impl Problem {
         Ok(Problem::ALL.into_iter().filter(wanted).collect())
     }
 
-    /// The settings of a training: the recommended recipe, with fewer turns than its default.
-    pub(super) fn spec(&self, model: Learner, margin: Margin, turns: u64) -> Result<Spec> {
+    /// The settings of a training: the recommended recipe as it is, or with at most so many turns.
+    pub(super) fn spec(&self, model: Learner, margin: Margin, turns: Option<u64>) -> Result<Spec> {
         let mut spec = Spec::new(self.label, self.constraints);
         spec.objective = self.objective.to_owned();
         spec.weight = self.weight.map(str::to_owned);
@@ -241,9 +247,16 @@ impl Problem {
             },
         };
         spec.model = model.spec();
+        let at_most = |own: u64| turns.map_or(own, |most| most.min(own));
         spec.algorithm = match model {
-            Learner::Trees => Algorithm::PlugIn(PlugIn::default()),
-            _ => Algorithm::Practical(Practical { turns, ..Practical::default() }),
+            Learner::Game => {
+                let turns = at_most(GAME_TURNS);
+                Algorithm::Practical(Practical { turns, ..Practical::default() })
+            }
+            _ => {
+                let own = PlugIn::default();
+                Algorithm::PlugIn(PlugIn { turns: at_most(own.turns), ..own })
+            }
         };
         if let Selection::Shrink(shrink) = spec.selection {
             spec.selection = Selection::Shrink(ShrinkSpec { margin, ..shrink });
@@ -259,13 +272,15 @@ pub enum Learner {
     Linear,
     /// A network of one hidden layer.
     Mlp,
-    /// Boosted trees, with the plug-in game.
+    /// Boosted trees.
     Trees,
+    /// A weighted sum of the features, trained by Algorithm 3 in place of the plug-in game.
+    Game,
 }
 
 impl Learner {
     /// All of them.
-    pub const ALL: [Learner; 3] = [Learner::Linear, Learner::Mlp, Learner::Trees];
+    pub const ALL: [Learner; 4] = [Learner::Linear, Learner::Mlp, Learner::Trees, Learner::Game];
 
     /// The models of these names, each once and in the order of [`Learner::ALL`]; all of them for no name.
     ///
@@ -290,13 +305,14 @@ impl Learner {
             Learner::Linear => "linear",
             Learner::Mlp => "mlp",
             Learner::Trees => "trees",
+            Learner::Game => "game",
         }
     }
 
     fn spec(self) -> ModelSpec {
         match self {
-            Learner::Linear => ModelSpec::Linear,
-            Learner::Mlp => ModelSpec::Mlp { units: 16 },
+            Learner::Linear | Learner::Game => ModelSpec::Linear,
+            Learner::Mlp => ModelSpec::Mlp { units: UNITS },
             Learner::Trees => ModelSpec::Trees(TreesSpec::default()),
         }
     }
@@ -305,8 +321,9 @@ impl Learner {
     pub(super) fn cost(self) -> f64 {
         match self {
             Learner::Linear => 1.0,
-            Learner::Mlp => 2.0,
+            Learner::Mlp => 3.0,
             Learner::Trees => 1.0,
+            Learner::Game => 2.0,
         }
     }
 }

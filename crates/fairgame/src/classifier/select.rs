@@ -141,6 +141,9 @@ fn full(given: &Value, at: &Place) -> Result<Option<Value>, Wrong> {
         }
         _ => return Ok(None),
     };
+    if let Some(errors) = text.trim().parse::<f64>().ok().filter(|errors| errors.is_finite()) {
+        return Ok(Some(json!({ "errors": errors })));
+    }
     let percent = |text: &str| {
         let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
         number.is_finite().then_some(number / 100.0)
@@ -148,7 +151,9 @@ fn full(given: &Value, at: &Place) -> Result<Option<Value>, Wrong> {
     let gate = || {
         let (level, rows) = text.strip_prefix("gate:")?.split_once('@')?;
         let rows = rows.trim().replace(',', "").parse::<u64>().ok()?;
-        Some(json!({ "gate": { "confidence": percent(level)?, "rows": rows } }))
+        // At a gate a confidence may be a share, too: standard errors are not meant there.
+        let share = || level.trim().parse::<f64>().ok().filter(|share| (0.5..1.0).contains(share));
+        Some(json!({ "gate": { "confidence": percent(level).or_else(share)?, "rows": rows } }))
     };
     let level = percent(text).map(|level| json!({ "confidence": level }));
     level.or_else(gate).map(Some).ok_or_else(|| {
@@ -189,8 +194,11 @@ impl Margin {
                 let help = "give a number from 0 to 10; a confidence is written with its sign, 95%";
                 wrong(format!("a margin of {errors} standard errors"), help)
             }
-            Margin::Confidence(level) if !(0.5..1.0).contains(&level) => {
-                wrong(format!("a margin for a confidence of {level}"), "0.95 is a usual one")
+            Margin::Confidence(level) | Margin::Gate { confidence: level, .. }
+                if !(0.5..=0.9999).contains(&level) =>
+            {
+                let message = format!("a margin for a confidence of {} %", 100.0 * level);
+                wrong(message, "give one from 50% to 99.99%, such as 95%")
             }
             _ => Ok(()),
         }

@@ -234,7 +234,7 @@ impl Bound {
                 let each = constraint.each.contains(&span.range());
                 if !(each && skip) {
                     let help = if each {
-                        "merge the small groups, or allow empty groups to be left out"
+                        "merge the small groups, or leave empty ones out (`skip_empty_groups`)"
                     } else {
                         "check the group, or take the constraint out"
                     };

@@ -212,6 +212,19 @@ impl Losses {
         });
     }
 
+    /// Of each constraint, the least that an event of it has, by what each cell has.
+    pub(crate) fn least_of_events(&self, cells: &[f64]) -> Vec<f64> {
+        let mut events = vec![0.0; self.events];
+        for (cell, &has) in cells.iter().enumerate() {
+            self.each_event(cell, |event| events[event] += has);
+        }
+        let least = |ends: &[usize]| {
+            let terms = self.terms[ends[0]..ends[1]].iter().filter(|term| term.exact != 0.0);
+            terms.map(|term| events[term.event as usize]).fold(f64::INFINITY, f64::min)
+        };
+        self.starts.windows(2).skip(1).map(least).collect()
+    }
+
     /// Whether both have the same events over the same cells.
     pub(crate) fn same_events(&self, other: &Losses) -> bool {
         self.members == other.members && self.events == other.events

@@ -84,10 +84,17 @@ pub(super) struct Measurements {
     positive: Vec<f64>,
     /// The losses over all rows, and over all but each part.
     losses: Losses,
-    without: Vec<Losses>,
+    without: Vec<Without>,
     /// In the plug-in game: the rules, and whose each is. Otherwise every column is everyone's.
     rules: Vec<Hypothesis>,
     owners: Vec<Owner>,
+}
+
+/// The losses over all rows but those of a part.
+struct Without {
+    losses: Losses,
+    /// The constraints about a group that has no other rows: they cannot be measured without the part.
+    empty: Vec<usize>,
 }
 
 impl Training<'_> {
@@ -235,13 +242,16 @@ impl Training<'_> {
     }
 
     /// The losses over all judging rows but those of a part.
-    fn losses_without(&self, part: usize, of: &[u16]) -> Result<Losses> {
+    fn losses_without(&self, part: usize, of: &[u16]) -> Result<Without> {
         let enforced = self.enforced();
         let (weights, rows) = self.cells_without(Some(part), of);
         let (losses, _) = Losses::new(&self.bound, &self.partition, &weights, &rows)?;
         // Where a region has no other rows, denominators are those of all rows.
         let all = enforced.compiled.losses();
-        Ok(if losses.same_events(all) { losses } else { all.clone() })
+        let losses = if losses.same_events(all) { losses } else { all.clone() };
+        let left = losses.least_of_events(&weights).into_iter().enumerate();
+        let empty = left.filter_map(|(at, left)| (left <= 0.0).then_some(at)).collect();
+        Ok(Without { losses, empty })
     }
 
     /// Ties what the folds kept, variant by variant, and says at which turns; at most so many models of each variant.
@@ -357,13 +367,20 @@ impl Measurements {
     }
 
     fn losses(&self, but: Option<usize>) -> &Losses {
-        but.and_then(|part| self.without.get(part)).unwrap_or(&self.losses)
+        but.and_then(|part| self.without.get(part)).map_or(&self.losses, |one| &one.losses)
     }
 
     fn values(&self, sums: &[f64], but: Option<usize>) -> LossValues {
         let (mut spare, mut values) = (Sums::default(), LossValues::default());
         self.losses(but).of_positive(sums, &mut spare, &mut values);
+        self.forget_empty(but, &mut values);
         values
+    }
+
+    /// What cannot be measured without a part is not a number.
+    fn forget_empty(&self, but: Option<usize>, values: &mut LossValues) {
+        let empty = but.and_then(|part| self.without.get(part)).map(|one| &one.empty);
+        empty.into_iter().flatten().for_each(|&at| values.constraints[at] = f64::NAN);
     }
 
     /// What several mixtures, each chosen without a part, come to on the parts they were chosen without.
@@ -394,6 +411,7 @@ impl Measurements {
             sums.fill(0.0);
             self.add(column, 1.0, but, &mut sums);
             losses.of_positive(&sums, &mut spare, &mut values);
+            self.forget_empty(but, &mut values);
             ask_nothing_of_empty(but, &mut values);
             columns.push(objective(column).unwrap_or(values.objective), &values.constraints);
         }

@@ -325,7 +325,9 @@ impl Training<'_> {
         let sample = self.aside(game, true);
         let mut best: Option<(f64, usize, Vec<f32>)> = None;
         let (mut work, weights) = (Work::default(), self.train.weights.as_deref());
-        for (at, model) in kept.models.iter().enumerate() {
+        // Without such rows nothing but the rows that judge could tell: the last model is as good as any.
+        let told_apart = if aside.is_empty() { &[] } else { kept.models.as_slice() };
+        for (at, model) in told_apart.iter().enumerate() {
             let (mut loss, mut scores) = (0.0, Vec::with_capacity(aside.len()));
             sample.scores(model, &mut work, |row, score| {
                 let sign = if target.get(row).is_some_and(|y| *y > 0.5) { 1.0 } else { -1.0 };
@@ -337,8 +339,8 @@ impl Training<'_> {
                 best = Some((loss, at, scores));
             }
         }
-        let (at, scores) = best.map_or((0, Vec::new()), |(_, at, scores)| (at, scores));
-        let scores = if fold.aside.is_some() { scores } else { Vec::new() };
+        let last = kept.models.len().saturating_sub(1);
+        let (at, scores) = best.map_or((last, Vec::new()), |(_, at, scores)| (at, scores));
         let theta = kept.models.get(at).map(|model| model.theta().to_vec()).unwrap_or_default();
         let model = Box::new(self.views[fold.view].model.clone());
         Ok((LogOdds::Model { model, theta }, scores))

@@ -129,7 +129,13 @@ pub(super) fn cut(datasets: Datasets, aside: f64, deck: Deck<'_>, seed: u64) -> 
     if things < 2 * folds {
         let what = if deck.units.is_some() { "units" } else { "rows" };
         let message = format!("{things} {what} cannot be cut into {folds} folds");
-        return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
+        let help = match deck.units.is_some() && things < 10 {
+            true => {
+                "is this the column that says which rows are of one person? If so, get rows of more people"
+            }
+            false => "ask for fewer folds, or get more rows",
+        };
+        return Err(Error::new(ErrorKind::Settings, message).help(help));
     }
     let mut all = Vec::with_capacity(folds * repeats);
     for repeat in 0..repeats {
@@ -178,11 +184,18 @@ impl Plan {
         let val = data.val.as_ref();
         let val = val.map(|val| Weighted { table: &val.table, weights: val_weights.as_deref() });
         let others: Vec<Weighted<'_>> = val.into_iter().collect();
-        let compiled = self.problem.compile(train, &others)?.tables.into_iter().next();
+        let binding = self.problem.compile(train, &others)?;
+        let label = binding.bound.label().kinds().into_iter().map(|one| one.0);
+        let label: Vec<&str> = label.collect();
+        let compiled = binding.tables.into_iter().next();
         let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
         let compiled = compiled.ok_or_else(unbound)?;
         let units = spec.unit.as_deref().map(|name| units::codes(&data.train.table, name));
         let units = units.transpose()?.map(|(units, _)| units);
+        let units = match (units, &spec.unit) {
+            (None, None) => units::copies(&data.train.table, &label).units,
+            (units, _) => units,
+        };
         let rows = Rows::new(compiled, None, &data.train, None, units, spec.seed)?;
         let placed = |stored: Option<Vec<u32>>| {
             let mut places: Vec<u32> = stored

@@ -61,6 +61,8 @@ pub(super) struct Chosen {
     pub(super) candidates: Option<Candidates>,
     /// The chance of a positive decision of each row that judges, as they are stored.
     pub(super) chances: Vec<f64>,
+    /// By how much draws that rows share spread each constraint's loss.
+    pub(super) shared: Vec<f64>,
 }
 
 /// What shrinking found, and what it paid for constraints that hold on new rows.
@@ -87,6 +89,8 @@ pub(super) struct Optimism {
     pub(super) losses: LossValues,
     /// The standard error of each constraint's.
     pub(super) errors: Vec<f64>,
+    /// Which constraints are about a group of so few rows that parts of it say nothing of new ones.
+    pub(super) unknown: Vec<bool>,
     /// In how many of the programs without a part the margin of each constraint could not be had.
     pub(super) yielded: Vec<usize>,
 }
@@ -107,7 +111,8 @@ impl Training<'_> {
             let weights = selection.select(&measured.iterates)?.weights;
             let chances = self.chances(played, &measured, &weights)?;
             let (paid, explained, candidates) = (None, None, None);
-            return Ok(Chosen { measured, weights, paid, explained, candidates, chances });
+            let shared = Vec::new();
+            return Ok(Chosen { measured, weights, paid, explained, candidates, chances, shared });
         };
         let mut start = Start::default();
         let (measured, allowed, paid) = match &self.ground {
@@ -140,7 +145,18 @@ impl Training<'_> {
         let (explained, weights) = (explained.ok(), paid.shrunk.weights.clone());
         let chances = self.chances(played, &measured, &weights)?;
         let (paid, candidates) = (Some(paid), Some(candidates));
-        Ok(Chosen { measured, weights, paid, explained, candidates, chances })
+        let shared = Vec::new();
+        Ok(Chosen { measured, weights, paid, explained, candidates, chances, shared })
+    }
+
+    /// Of each constraint, whether a group that it is about has fewer rows than there are parts. What a part loses is then
+    /// that of a single row, or of none.
+    fn too_few_for_parts(&self, parts: usize) -> Vec<bool> {
+        let enforced = self.enforced();
+        let mut rows = vec![0.0; self.partition.cells()];
+        enforced.compiled.cells().iter().for_each(|&cell| rows[cell as usize] += 1.0);
+        let least = enforced.compiled.losses().least_of_events(&rows);
+        least.into_iter().map(|least| least < parts as f64).collect()
     }
 
     /// How far constraints may be violated.
@@ -471,7 +487,11 @@ impl Program<'_> {
         for (error, optimism) in errors.iter_mut().zip(&losses.constraints) {
             *error = error.max(SPREAD * optimism);
         }
-        Ok(Optimism { losses, errors, yielded })
+        let unknown = self.training.too_few_for_parts(parts.len());
+        for (at, _) in unknown.iter().enumerate().filter(|(_, unknown)| **unknown) {
+            (losses.constraints[at], errors[at]) = (0.0, 0.0);
+        }
+        Ok(Optimism { losses, errors, unknown, yielded })
     }
 
     /// The standard error of each constraint's optimism: how much what mixtures lose on the parts they were chosen

@@ -20,6 +20,7 @@ mod promise;
 mod record;
 mod rules;
 mod scores;
+mod shared;
 mod spec;
 mod training;
 mod units;

@@ -15,7 +15,7 @@ use crate::classifier::{
     View, draws, sketch,
 };
 use crate::encode::Features;
-use crate::evaluate::{Decisions, Evaluation, evaluate_cells};
+use crate::evaluate::{Decisions, Evaluation, ROUNDING, evaluate_cells};
 use crate::game::{Ending, Moment};
 use crate::random::mix;
 use crate::rate::{LABEL, LossValues, Multipliers, Side, Weighted};
@@ -147,12 +147,13 @@ impl Training<'_> {
             return Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
                 .help("play at least one turn"));
         }
-        let chosen = self.select(played, selection)?;
+        let mut chosen = self.select(played, selection)?;
         let cross = matches!(self.plan.spec.datasets, Datasets::Cross { .. });
         let out_of_fold = cross.then(|| self.train.in_table_order(&chosen.chances));
         let mut classifier = self.classifier(played, &chosen)?;
         classifier.keep_candidates(chosen.candidates.clone());
-        let parts = self.judge(&classifier, played, &chosen)?;
+        let (parts, shared) = self.judge(&classifier, played, &chosen)?;
+        chosen.shared = shared;
         let mut trained = Trained {
             classifier,
             games: self.summaries(played, &chosen),
@@ -299,25 +300,32 @@ impl Training<'_> {
 
     /// What the classifier comes to on the rows of `train`; as `val` on those that the constraints were enforced
     /// on, with cross-fitting the training rows again, each by models that were not trained on it; and on those
-    /// of `test`.
+    /// of `test`. Also by how much draws that rows share spread each constraint's loss.
     fn judge(
         &self,
         classifier: &Classifier,
         played: &[Played],
         chosen: &Chosen,
-    ) -> Result<Vec<RecordedPart>> {
+    ) -> Result<(Vec<RecordedPart>, Vec<f64>)> {
         let (train, val) = (self.seen(played, false), self.seen(played, true));
-        let mut parts = vec![self.judged("train", classifier, (&self.train, &train), None)?];
+        let decided = |seen: &[Features]| -> Result<Vec<f64>> {
+            let decided = classifier.predict(seen, Draw::Features)?;
+            Ok(decided.iter().map(|one| one.probability).collect())
+        };
+        let mut chances = decided(&train)?;
+        let mut parts = vec![self.judged("train", &self.train, &chances)?];
         if let Datasets::Cross { .. } = self.plan.spec.datasets {
-            let mut part =
-                self.judged("val", classifier, (&self.train, &train), Some(&chosen.chances))?;
+            let mut part = self.judged("val", &self.train, &chosen.chances)?;
             // Each row is judged by one fold; new rows may be decided by a draw among all.
             part.evaluation.drawn = parts[0].evaluation.drawn;
             part.source += ", each row by models that were not trained on it";
             parts.push(part);
         } else if let Some(rows) = &self.val {
-            parts.push(self.judged("val", classifier, (rows, &val), None)?);
+            chances = decided(&val)?;
+            parts.push(self.judged("val", rows, &chances)?);
         }
+        let judging = if self.val.is_some() { &val } else { &train };
+        let shared = judging.first().map(|seen| self.shared_draws(seen, &chances));
         if let Some(test) = &self.test {
             let Weighted { table, weights } = test.weighted();
             // Test rows need not have the column.
@@ -329,7 +337,7 @@ impl Training<'_> {
             let (part, source) = ("test".to_owned(), test.source.clone());
             parts.push(RecordedPart { part, source, evaluation });
         }
-        Ok(parts)
+        Ok((parts, shared.unwrap_or_default()))
     }
 
     /// What the classifier's views have of the training rows, or of validation rows.
@@ -343,23 +351,8 @@ impl Training<'_> {
         Cow::Owned(own.cloned().collect())
     }
 
-    /// What decisions come to on one player's rows: the classifier's, or those of these chances.
-    fn judged(
-        &self,
-        part: &str,
-        classifier: &Classifier,
-        (rows, seen): (&Rows, &[Features]),
-        chances: Option<&[f64]>,
-    ) -> Result<RecordedPart> {
-        let own: Vec<f64>;
-        let chances = match chances {
-            Some(chances) => chances,
-            None => {
-                let decided = classifier.predict(seen, Draw::Features)?;
-                own = decided.iter().map(|one| one.probability).collect();
-                &own
-            }
-        };
+    /// What decisions with these chances come to on one player's rows.
+    fn judged(&self, part: &str, rows: &Rows, chances: &[f64]) -> Result<RecordedPart> {
         let cells = (&self.partition, rows.compiled.cells());
         let decisions = Decisions::Probabilities(chances);
         let (weights, units) = (rows.given.as_deref(), rows.units.as_deref());
@@ -369,27 +362,33 @@ impl Training<'_> {
 
     fn warnings(&self, played: &[Played], chosen: &Chosen, trained: &Trained) -> Vec<Warning> {
         let constrained = !matches!(self.plan.spec.algorithm, Algorithm::Unconstrained(_));
-        let mut warnings = Vec::new();
+        let mut warnings = self.overlaps.clone();
         if constrained {
             warnings.extend(warning::violated(&trained.enforcement));
             // One variant stands for all: between two of them, multipliers begin anew.
             let own = |moment: &&Moment| chosen.measured.tied[moment.model].variant == 0;
             let first: Vec<&Moment> = chosen.measured.iterates.moments.iter().filter(own).collect();
             if self.ground.is_none() {
-                warnings.extend(warning::unmoved(&first, !warnings.is_empty()));
+                let violated = |one: &Warning| matches!(one, Warning::Violated { .. });
+                warnings.extend(warning::unmoved(&first, warnings.iter().any(violated)));
             }
             let losses = self.enforced().compiled.losses();
             warnings.extend(warning::only_with_equality(&self.bound, losses));
         }
         if let Some(enforced) = trained.enforced() {
             let base = self.base_rate();
-            warnings.extend(warning::tells_nothing(enforced, base, self.bound.objective()));
+            let prices = chosen.explained.as_ref().map(|all| &all.prices);
+            let free = prices.is_none_or(|prices| prices.iter().all(|price| *price <= ROUNDING));
+            // Constraints may well cost errors, and so may another objective.
+            let error_alone = free && self.bound.objective() == "error()";
+            warnings.extend(warning::tells_nothing(enforced, base, error_alone));
         }
         let violated = warnings.iter().any(|one| matches!(one, Warning::Violated { .. }));
         let explained = chosen.explained.as_ref();
         let infeasible = explained.and_then(|all| warning::infeasible(&self.bound, all, violated));
         warnings.extend(infeasible);
         warnings.extend(self.not_promised(chosen, &trained.enforcement));
+        warnings.extend(warning::shared_draws(&trained.enforcement, &chosen.shared));
         if played.iter().any(|game| game.interrupted) {
             let turn = played.iter().map(|game| game.turn).sum();
             let turns = played.iter().map(|game| game.turns).sum();

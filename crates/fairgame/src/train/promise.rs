@@ -76,6 +76,8 @@ pub struct Enforcement {
 pub(super) enum NoPromise {
     /// Rows that judge have taught.
     RowsThatTeach,
+    /// The validation rows are among the training rows.
+    Overlap,
     /// The optimism of the selection was not measured.
     NotMeasured,
     /// The mean of several folds decides, which was not judged.
@@ -87,6 +89,7 @@ impl Training<'_> {
     pub(super) fn no_promise(&self) -> Option<NoPromise> {
         match self.plan.spec.selection {
             Selection::Shrink(spec) if spec.parts > 0 => match () {
+                () if self.validates_by_training_rows() => Some(NoPromise::Overlap),
                 () if !self.judges_apart() => Some(NoPromise::RowsThatTeach),
                 () if self.blend() == Blend::Mean && self.folds.len() > 1 => Some(NoPromise::Mean),
                 () => None,
@@ -114,9 +117,12 @@ impl Training<'_> {
                 },
             });
             let yielded = optimism.map_or(0, |optimism| optimism.yielded[at]);
+            let known = optimism.filter(|optimism| !optimism.unknown[at]);
             let promised = sure.as_ref().is_some_and(|sure| {
                 let room = -(value + correction);
-                margin >= asked - 1e-6
+                known.is_some()
+                    && chosen.shared.get(at).is_none_or(|spread| spreads_little(*spread, sure[at]))
+                    && margin >= asked - 1e-6
                     && room >= sure[at] * (1.0 - NEARLY) - SAME
                     && paid.is_some_and(|paid| paid.spare)
                     && 10 * yielded <= chosen.measured.parts
@@ -124,7 +130,7 @@ impl Training<'_> {
             Enforcement {
                 constraint: self.bound.constraints()[at].name().to_owned(),
                 value,
-                optimism: optimism.map(|optimism| optimism.losses.constraints[at]),
+                optimism: known.map(|optimism| optimism.losses.constraints[at]),
                 asked,
                 margin,
                 estimate,
@@ -147,6 +153,13 @@ impl Training<'_> {
         let level = spec.margin.confidence()?;
         Some(self.margins(Margin::Confidence(level), chances, optimism))
     }
+}
+
+/// Whether draws that rows share spread a loss by so little that its margin covers it.
+///
+/// Two standard deviations of a quarter of the margin add 3 % to it, as squares add up.
+pub(super) fn spreads_little(spread: f64, margin: f64) -> bool {
+    2.0 * spread <= 0.25 * margin
 }
 
 /// The last round of margins may leave this share of one.

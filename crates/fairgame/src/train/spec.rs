@@ -241,7 +241,7 @@ impl Spec {
     /// let spec = Spec::from_json(r#"{"label": "hired", "constraints": ["recall() >= 0.9"]}"#)?;
     /// assert_eq!(spec.settled().algorithm.name(), "plug_in");
     /// let spec = Spec::from_json(r#"{"label": "hired", "model": "mlp"}"#)?;
-    /// assert_eq!(spec.settled().algorithm.name(), "practical");
+    /// assert_eq!(spec.settled().algorithm.name(), "plug_in");
     /// # Ok::<(), fairgame::Error>(())
     /// ```
     #[must_use]
@@ -257,7 +257,10 @@ impl Spec {
             (ModelSpec::Trees(_) | ModelSpec::Scores { .. }, Algorithm::Auto) => {
                 (self.model.clone(), Algorithm::PlugIn(PlugIn::default()))
             }
-            (model, Algorithm::Auto) => (model.clone(), Algorithm::default()),
+            (model, Algorithm::Auto) if self.recipe == Recipe::Paper => {
+                (model.clone(), Algorithm::default())
+            }
+            (model, Algorithm::Auto) => (model.clone(), Algorithm::PlugIn(PlugIn::default())),
             (model, algorithm) => (model.clone(), algorithm),
         };
         Spec { model, algorithm, ..self.clone() }

@@ -13,7 +13,7 @@ use super::games::Variant;
 use super::importance::{Excerpt, MOST_ROWS};
 use super::scores::{check_scores, distinct_numbers, score_column};
 use super::units;
-use super::{Data, Datasets, Plan, Recipe, Sheet};
+use super::{Data, Datasets, Plan, Recipe, Sheet, Warning};
 use crate::algorithm::Algorithm;
 use crate::archive::hex;
 use crate::classifier::{self, Provenance, Selection, View};
@@ -109,8 +109,8 @@ impl fmt::Display for Notice {
             ),
             Notice::Copies { rows } => write!(
                 f,
-                "{rows} of the training rows are exact copies of other rows; if several rows are of one person, name \
-                 the column that says which (`unit`), or the constraints will hold less often than promised"
+                "{rows} of the training rows are exact copies of other rows: copies stay in one fold, and count as one row \
+                 where the constraints' standard errors are found"
             ),
             Notice::MissingUnits { rows } => {
                 write!(f, "{rows} of the rows have no unit, and count as units of their own")
@@ -249,6 +249,8 @@ pub struct Training<'a> {
     pub(super) test: Option<Sheet<'a>>,
     pub(super) provenance: Provenance,
     pub(super) notices: Vec<Notice>,
+    /// Which rows that judge are also training rows.
+    pub(super) overlaps: Vec<Warning>,
 }
 
 impl<'a> Training<'a> {
@@ -291,11 +293,21 @@ impl<'a> Training<'a> {
         }
         let (mut tables, mut plain) = (tables.into_iter(), plain.into_iter());
         let seed = plan.spec.seed;
+        // Where units are named, copies are of one.
+        let label: Vec<&str> = bound.label().kinds().into_iter().map(|one| one.0).collect();
+        let looks = given.is_none() && plan.spec.unit.is_none();
+        let copies = looks.then(|| units::copies(&data.train.table, &label));
+        let copied = copies.and_then(|copies| copies.units.map(|units| (copies.rows, units)));
+        notices.extend(copied.as_ref().map(|(rows, _)| Notice::Copies { rows: *rows }));
+        let overlaps = overlaps(&plan, &data, copied.is_some());
+        let mut copied = copied.map(|(_, units)| units);
         let mut rows = |sheet: &Sheet<'_>, weights: Option<&[f32]>, seed: u64| {
             let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
             let compiled = tables.next().ok_or_else(unbound)?;
             let units = plan.spec.unit.as_deref().map(|name| units::codes(&sheet.table, name));
             let (units, missing) = units.transpose()?.unzip();
+            // The training rows come first.
+            let units = units.or_else(|| copied.take());
             notices
                 .extend(missing.filter(|rows| *rows > 0).map(|rows| Notice::MissingUnits { rows }));
             Rows::new(compiled, plain.next().flatten(), sheet, weights, units, seed)
@@ -330,10 +342,6 @@ impl<'a> Training<'a> {
             notices.extend(label_notices(&bound, &data.train.table)?);
             let (_, found) = Encoder::fit(&wanted(0), &data.train.table)?;
             notices.extend(found.into_iter().map(Notice::Features));
-            if spec.unit.is_none() {
-                let copies = units::copies(&data.train.table);
-                notices.extend((copies > 0).then_some(Notice::Copies { rows: copies }));
-            }
         }
         let mut views: Vec<View> = Vec::new();
         for (game, fold) in folds.iter_mut().enumerate() {
@@ -415,6 +423,7 @@ impl<'a> Training<'a> {
             excerpt,
             test,
             provenance,
+            overlaps,
             notices,
         })
     }
@@ -422,7 +431,14 @@ impl<'a> Training<'a> {
     /// Whether rows judge that have taught nothing, so that a promise can be made.
     pub(super) fn judges_apart(&self) -> bool {
         self.plan.spec.datasets != Datasets::One
+            && !self.validates_by_training_rows()
             && self.folds.iter().all(|fold| fold.aside.is_some())
+    }
+
+    /// Whether rows that constraints are enforced on are also training rows.
+    pub(super) fn validates_by_training_rows(&self) -> bool {
+        let judges = |one: &Warning| matches!(one, Warning::Overlap { part: "validation", .. });
+        self.overlaps.iter().any(judges)
     }
 
     /// The same training with another way to choose the mixture, of games that are or will be played.
@@ -465,6 +481,26 @@ impl<'a> Training<'a> {
     pub(super) fn enforced(&self) -> &Rows {
         self.val.as_ref().unwrap_or(&self.train)
     }
+}
+
+/// Which rows that are to judge are also training rows.
+fn overlaps(plan: &Plan, data: &Data<'_>, copied: bool) -> Vec<Warning> {
+    let unit = plan.spec.unit.as_deref();
+    let parts = [("validation", data.val.as_ref()), ("test", data.test.as_ref())];
+    let mut found = Vec::new();
+    for (part, sheet) in parts {
+        let Some(sheet) = sheet else { continue };
+        let (own, others) = (&data.train.table, &sheet.table);
+        let of = others.rows();
+        if let Some(rows) = units::among(own, others, copied) {
+            found.push(Warning::Overlap { part, rows, of, unit: None });
+        } else if let Some(unit) = unit
+            && let rows @ 1.. = units::shared(own, others, unit)
+        {
+            found.push(Warning::Overlap { part, rows, of, unit: Some(unit.to_owned()) });
+        }
+    }
+    found
 }
 
 /// The order in which rows are stored: by a hash of the seed and the row's number, so that it is known of each row

@@ -6,10 +6,10 @@ use std::fmt;
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use serde::Serialize;
 
-use super::mixture::Chosen;
-use super::promise::NoPromise;
+use super::mixture::{Chosen, Optimism};
+use super::promise::{NoPromise, spreads_little};
 use super::{Enforcement, Standing, Training};
-use crate::classifier::{Explained, Selection};
+use crate::classifier::{Explained, Margin, Selection};
 use crate::evaluate::{Evaluation, Interval, ROUNDING};
 use crate::game::Moment;
 use crate::rate::{Bound, Losses, Tally};
@@ -32,6 +32,24 @@ pub enum Warning {
         constraints: Vec<String>,
         /// Why not.
         because: String,
+    },
+    /// Rows to enforce constraints on, or to test on, are among those that teach.
+    Overlap {
+        /// Which: `validation` or `test`.
+        part: &'static str,
+        /// How many.
+        rows: usize,
+        /// Of how many.
+        of: usize,
+        /// The column that says which rows are of one unit, if rows of the same units are meant.
+        unit: Option<String>,
+    },
+    /// Rows with equal features share a draw, and this spreads a constraint's loss around what it was judged by.
+    SharedDraws {
+        /// Which, the one whose loss spreads most.
+        constraint: String,
+        /// Its standard deviation.
+        spread: f64,
     },
     /// The constraint player hardly moved, though constraints are violated or it holds to some.
     Unmoved {
@@ -100,10 +118,29 @@ impl fmt::Display for Warning {
                     constraints.iter().map(|name| format!("`{name}`")).collect();
                 write!(f, "not promised: {}; {because}", named.join(", "))
             }
+            Warning::Overlap { part, rows, of, unit } => {
+                match unit {
+                    None => write!(f, "{rows} of the {of} {part} rows are also training rows: "),
+                    Some(unit) => write!(
+                        f,
+                        "{rows} of the {of} {part} rows have a `{unit}` that training rows have, too: "
+                    ),
+                }?;
+                f.write_str(match *part {
+                    "test" => "what is met on them may not be on new rows",
+                    _ => "nothing can be promised, and constraints may be violated on new rows",
+                })
+            }
+            Warning::SharedDraws { constraint, spread } => write!(
+                f,
+                "rows with equal features share a draw, so that decisions may miss `{constraint}` by {:.4} either way: have \
+                 `predict` draw for each person alone, by an identifier (`--id`; in Python `keys`)",
+                2.0 * spread
+            ),
             Warning::NoBetter { error, majority } => write!(
                 f,
-                "the classifier's error is {error:.4}, and deciding every row alike has {majority:.4}: it has learnt \
-                 nothing that lowers the error"
+                "the classifier's error is {error:.4}, and deciding every row alike has {majority:.4}: the features tell \
+                 nothing of the label, or the model did not learn it"
             ),
             Warning::Unmoved { moved } => write!(
                 f,
@@ -250,6 +287,18 @@ pub(super) fn violated(enforcement: &[Enforcement]) -> impl Iterator<Item = Warn
     })
 }
 
+/// Whether draws that rows share spread a loss by more than its margin covers.
+pub(super) fn shared_draws(enforcement: &[Enforcement], shared: &[f64]) -> Option<Warning> {
+    /// Less than this is nothing to anyone.
+    const NOTHING: f64 = 0.002;
+    let wide = enforcement
+        .iter()
+        .zip(shared)
+        .filter(|(one, spread)| !spreads_little(**spread, one.margin.max(NOTHING)));
+    let (one, spread) = wide.max_by(|a, b| a.1.total_cmp(b.1))?;
+    Some(Warning::SharedDraws { constraint: one.constraint.clone(), spread: *spread })
+}
+
 /// Whether the constraint player hardly moved, though it should have.
 pub(super) fn unmoved(moments: &[&Moment], violated: bool) -> Option<Warning> {
     let (first, last) = moments.first().zip(moments.last())?;
@@ -268,19 +317,29 @@ pub(super) fn only_with_equality(bound: &Bound, losses: &Losses) -> Option<Warni
     (!constraints.is_empty()).then_some(Warning::OnlyEquality { constraints })
 }
 
-/// Whether decisions are nearly constant, or no better than that; `base` is the share of rows labelled positive.
-pub(super) fn tells_nothing(enforced: &Evaluation, base: f64, objective: &str) -> Option<Warning> {
+/// Whether decisions are nearly constant, or no better than that; `base` is the share of rows labelled positive, and
+/// `error_alone` says that nothing but the error was to be small.
+pub(super) fn tells_nothing(
+    enforced: &Evaluation,
+    base: f64,
+    error_alone: bool,
+) -> Option<Warning> {
     let (positive_rate, error) = (enforced.positive_rate?, enforced.error?);
     if !(0.005..=0.995).contains(&positive_rate) {
         return Some(Warning::Constant { positive_rate });
     }
     let majority = base.min(1.0 - base);
-    // Another objective may well cost errors.
-    let worse = objective == "error()" && error >= majority - 1e-3;
+    let worse = error_alone && error >= majority;
     worse.then_some(Warning::NoBetter { error, majority })
 }
 
 impl Training<'_> {
+    /// Whether all that is not promised is about groups of too few rows.
+    fn too_few(&self, enforcement: &[Enforcement], optimism: &Optimism) -> bool {
+        let mut short = enforcement.iter().zip(&optimism.unknown);
+        short.all(|(one, unknown)| *unknown || one.standing == Standing::Promised)
+    }
+
     /// Why constraints are not promised, where a confidence was asked for.
     pub(super) fn not_promised(
         &self,
@@ -300,6 +359,9 @@ impl Training<'_> {
                 "the rows that judge have also taught: set rows aside (`aside`), and use cross-fitting or validation rows"
                     .to_owned()
             }
+            (Some(NoPromise::Overlap), _) => {
+                "validation rows are also training rows: give others, or leave them out".to_owned()
+            }
             (Some(NoPromise::Mean), _) => {
                 "the mean of the folds decides, and each fold was judged by itself: leave out `deterministic` and `blend`, or \
                  give validation rows, so that there are no folds"
@@ -308,12 +370,27 @@ impl Training<'_> {
             (Some(NoPromise::NotMeasured), _) | (None, None) => {
                 "the optimism of the selection was not measured (`parts`)".to_owned()
             }
+            (None, Some(optimism)) if self.too_few(enforcement, optimism) => {
+                "a group of it has so few rows that nothing is known of new ones: get more rows, or merge small groups"
+                    .to_owned()
+            }
+            (None, Some(_)) if shared_draws(enforcement, &chosen.shared).is_some() => {
+                "rows with equal features share a draw: see below".to_owned()
+            }
             (None, Some(optimism)) => {
                 let most = optimism.yielded.iter().max().copied().unwrap_or(0);
                 let parts = chosen.measured.parts;
                 let reduced = chosen.paid.as_ref().is_some_and(|paid| !paid.shrunk.feasible);
                 let spare = chosen.paid.as_ref().is_some_and(|paid| paid.spare);
+                let gate = matches!(spec.margin, Margin::Gate { .. });
                 match (reduced, spare) {
+                    (false, true) if 10 * most <= parts => match gate {
+                        true => "the gate asks for less than a promise at its confidence: ask for `--margin` with a confidence"
+                            .to_owned(),
+                        false => "the margin was still changing when it was last found: get more rows, or ask for less \
+                                  confidence"
+                            .to_owned(),
+                    },
                     (true, _) => "the margin for it is infeasible: get more rows, ask for less confidence, or loosen a bound"
                         .to_owned(),
                     (false, false) => "the margin for it is feasible on these rows, but not with something to spare on parts \
