@@ -16,12 +16,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted as _check_is_fitted
 
 from . import _arguments, _fairgame, rates
-from ._estimator import DecisionDistribution, FairGameClassifier, FairGameWarning
+from ._estimator import FairGameClassifier
 from ._evaluation import Evaluation
 from ._fairgame import Table, __version__
 from ._progress import Bar as _Bar
+from ._said import FairGameWarning
 from ._table import frame as _frame
 from ._table import table as _table
+from ._trained import DecisionDistribution
 
 __all__ = [
     "DecisionDistribution",
@@ -74,9 +76,11 @@ def train(
     return FairGameClassifier._of(classifier, result=json.loads(result))
 
 
-def load(path: str | os.PathLike, *, classes: Iterable[Any] | None = None) -> FairGameClassifier:
+def load(
+    path: str | os.PathLike, *, classes: Iterable[Any] | None = None, trusted: Iterable[str] | None = None
+) -> FairGameClassifier:
     """Reads a model file that Python or the command line wrote; see `FairGameClassifier.load`."""
-    return FairGameClassifier.load(path, classes=classes)
+    return FairGameClassifier.load(path, classes=classes, trusted=trusted)
 
 
 def read(*paths: str | os.PathLike, max_field: int | None = None, max_record: int | None = None) -> Table:
@@ -114,7 +118,7 @@ def evaluate(
         classifier = load(classifier)
     _check_is_fitted(classifier)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    rows = _table(data)
+    rows = classifier._table(data)
     found, notes = classifier._classifier.evaluate(rows, weight, confidence, _arguments.units(unit, rows))
     return Evaluation(json.loads(found), notes)
 
