@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted as _check_is_fitted
 
-from . import _arguments, _fairgame, rates
+from . import _arguments, _decisions, _fairgame, _selection, rates
 from ._estimator import FairGameClassifier
 from ._evaluation import Evaluation
 from ._fairgame import Table, __version__
@@ -67,8 +67,8 @@ def train(
     """
     policy = _policy_file(policy) if isinstance(policy, (str, os.PathLike)) else policy
     if margin is not None:
-        selection, _ = _arguments.without_margin(policy.get("selection"))
-        policy = {**policy, "selection": _arguments.with_margin(selection, margin)}
+        selection, _ = _selection.without_margin(policy.get("selection"))
+        policy = {**policy, "selection": _selection.joined(selection, margin)}
     settings = _arguments.to_json(policy)
     val = None if validation is None else _table(validation)
     with _Bar(verbose) as progress:
@@ -130,13 +130,15 @@ def audit(
     label: str,
     constraints: Iterable[Any],
     objective: Any = "error()",
+    positive: Any = None,
     sample_weight: Any = None,
     unit: Any = None,
     confidence: float = 0.95,
 ) -> Evaluation:
-    """Evaluates decisions of any origin: booleans, 0 and 1, or probabilities of a positive decision.
+    """Evaluates decisions of any origin: booleans, 0 and 1, probabilities of a positive decision, or labels.
 
-    `unit` is as of `evaluate`.
+    Predictions that are texts are positive where they are the value of the label, as in `income == ">50K"`. For another
+    label, or labels that are numbers, `positive` says which of them is the positive one. `unit` is as of `evaluate`.
 
     >>> import fairgame, numpy as np
     >>> sex, able = np.array(["f", "m"] * 50), np.array([True, True, False, False] * 25)
@@ -147,10 +149,8 @@ def audit(
     texts = _arguments.constraint_texts(constraints)
     policy = _arguments.to_json({"label": str(label), "objective": str(objective), "constraints": texts})
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    chances = np.asarray(predictions, dtype=np.float64)
-    if chances.ndim != 1:
-        raise ValueError(f"predictions are one number a row, and not of shape {chances.shape}")
     rows = _table(data)
+    chances = _decisions.chances(predictions, str(label), positive, rows)
     found, notes = _fairgame.audit(policy, rows, chances, weight, confidence, _arguments.units(unit, rows))
     return Evaluation(json.loads(found), notes)
 

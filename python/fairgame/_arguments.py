@@ -19,13 +19,23 @@ from .rates import Constraint
 
 
 def features(X: Any, estimator: Any) -> Any:
-    """X as a frame, a table, or an array of numbers, possibly sparse. Values may be missing, but not infinite."""
+    """X as a frame, a table, or an array of numbers, possibly sparse, or of texts. Values may be missing, not infinite."""
     if is_columns(X) or isinstance(X, (str, os.PathLike)) or (is_frame(X) and not hasattr(X, "shape")):
         return table(X)
     if is_frame(X):
         return X
+    if not hasattr(X, "dtype") and isinstance(X, Sequence) and np.asarray(X).dtype.kind in "US":
+        X = np.asarray(X, dtype=object)  # Numbers of a list stay numbers beside texts.
+    if _has_texts(X):
+        return check_array(X, input_name="X", estimator=estimator, dtype=None, ensure_all_finite=False)
     numeric = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan", "dtype": np.float64}
     return check_array(X, input_name="X", estimator=estimator, **numeric)
+
+
+def _has_texts(X: Any) -> bool:
+    """Whether an array holds texts, which become categories."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    return kind in ("U", "S", "T") or kind == "O" and any(isinstance(one, str) for one in np.ravel(X))
 
 
 def labels(y: Any, rows: int) -> np.ndarray:
@@ -83,27 +93,6 @@ def parts(given: Any, name: str, more: Sequence[str]) -> tuple:
     if not isinstance(given, (tuple, list)) or not 2 <= len(given) <= 2 + len(more):
         raise ValueError(f"{name} is (X, y), with {', '.join(more[:-1])} and {more[-1]} after them")
     return (*given, *[None] * len(more))[: 2 + len(more)]
-
-
-def with_margin(selection: Any, margin: Any) -> Any:
-    """The selection with this margin in it. None leaves the selection, and so the margin, as it is."""
-    if margin is None:
-        return selection
-    shrink = {"shrink": {}} if selection in (None, "shrink") else selection
-    if not isinstance(shrink, Mapping) or set(shrink) != {"shrink"}:
-        raise ValueError(f"margin is of use with the selection `shrink` only, and selection is {selection!r}")
-    if "margin" in (shrink["shrink"] or {}):
-        raise ValueError("the margin is given twice: as margin, and in selection")
-    return {"shrink": {**(shrink["shrink"] or {}), "margin": margin}}
-
-
-def without_margin(selection: Any) -> tuple[Any, Any]:
-    """The selection without its margin, and the margin; None if it has none."""
-    if not isinstance(selection, Mapping) or "margin" not in (selection.get("shrink") or {}):
-        return selection, None
-    rest = dict(selection["shrink"])
-    margin = rest.pop("margin")
-    return {"shrink": rest}, margin
 
 
 def seed(random_state: Any) -> int:

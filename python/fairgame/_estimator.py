@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from . import _arguments, _fairgame, _wrapped
+from . import _arguments, _fairgame, _selection, _wrapped
 from ._layout import Layout
 from ._progress import Bar
 from ._said import FairGameWarning, help_with_groups
@@ -53,11 +53,15 @@ class FairGameClassifier(Trained):
         the recipe.
     selection : None, str or dict
         How the mixture is made from the models that training kept, such as `{"shrink": {"thresholds": 50}}`. `"rule"`
-        selects one rule that decides without a draw, and needs trees. None leaves it to the recipe.
+        is short for `deterministic=True`. None leaves it to the recipe.
     margin : None, number or str
         The safety margin of each constraint. `1` is one standard error. `"95%"` is a promise: with that probability
         all constraints hold in the population. `"gate:95%@9000"` is enough for `evaluate` on 9,000 new rows at 95 %
         to say met with a probability of 80 %. `"none"` is no margin. None leaves it to the recipe.
+    deterministic : bool
+        Select one rule that decides without a draw, in place of a mixture. It needs the plug-in game (trees, or an
+        estimator). It costs a little objective (`rule_price_`), and with cross-fitting nothing is promised: the mean
+        of the folds decides, which is another classifier than those that were judged.
     settings : dict
         Any other key of a policy, such as `{"surrogate": "sigmoid", "encoder": {"ignore": ["id"]}}`.
     random_state : int, RandomState or None
@@ -88,7 +92,7 @@ class FairGameClassifier(Trained):
         By how much the objective would fall for each unit of slack in a constraint. Empty if it is not known.
     rule_price_ : float or None
         By how much one deterministic rule raises the objective, compared with the best mixture. None without
-        `selection="rule"`.
+        `deterministic=True`.
     importance_ : list of dict
         How much each column counts, the most important first. `gain` is its share of what the splits of trees gained
         (None without trees). `objective` and `constraints` are by how much these rise on held-out rows if the values of
@@ -142,6 +146,7 @@ class FairGameClassifier(Trained):
         datasets: str | Mapping[str, Any] | None = None,
         selection: str | Mapping[str, Any] | None = None,
         margin: float | str | Mapping[str, Any] | None = None,
+        deterministic: bool = False,
         settings: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -157,6 +162,7 @@ class FairGameClassifier(Trained):
         self.datasets = datasets
         self.selection = selection
         self.margin = margin
+        self.deterministic = deterministic
         self.settings = settings
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -267,7 +273,7 @@ class FairGameClassifier(Trained):
         # None leaves a setting to the recipe.
         return {
             **{key: getattr(self, key) for key in own},
-            "selection": _arguments.with_margin(self.selection, self.margin),
+            "selection": _selection.joined(self.selection, self.margin, self.deterministic),
             "label": self._layout.label,
             "objective": str(self.objective),
             "constraints": _arguments.constraint_texts(self.constraints),

@@ -47,7 +47,7 @@ def table(X: Any, names: Sequence[str] = ()) -> Table:
     else:
         X = np.asarray(X)
         X = X.reshape(-1, 1) if X.ndim == 1 else X
-        take = lambda i: X[:, i]
+        take = (lambda i: _parsed(X[:, i])) if X.dtype.kind in "UST" else lambda i: X[:, i]
     names = names or array_names(X.shape[1])
     return Table.from_columns([(name, column(take(i), name)) for i, name in enumerate(names)])
 
@@ -92,6 +92,15 @@ def column(values: Any, name: Any = "") -> Any:
         case "O" | "U" | "T":
             return _objects(values if hasattr(values, "factorize") else array, name)
     raise ValueError(f"column `{shown(str(name))}` holds {array.dtype}: make numbers, truths or categories of it")
+
+
+def _parsed(texts: np.ndarray) -> np.ndarray:
+    """A column of an array of texts, for which numpy made texts of numbers too: numbers if all of them are."""
+    texts = np.char.decode(texts, "utf-8") if texts.dtype.kind == "S" else texts
+    try:
+        return texts.astype(np.float64)
+    except ValueError:
+        return texts
 
 
 def _check_exact(whole: np.ndarray, name: Any) -> None:

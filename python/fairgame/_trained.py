@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from . import _arguments, _fairgame, _files, _wrapped
+from . import _arguments, _fairgame, _files, _selection, _wrapped
 from ._evaluation import Evaluation
 from ._layout import Layout
 from ._said import FairGameWarning, by_constraint, enforcement, help_with_groups
@@ -186,7 +186,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         learning = [key for key, one in SETTINGS.items() if one["group"] == "Training"]
         more = {key: policy[key] for key in learning if key in policy and key not in (*own, *FITTED, "model")}
         made.set_params(**{key: policy[key] for key in own}, random_state=policy["seed"], settings=more)
-        made.selection, made.margin = _arguments.without_margin(made.selection)
+        made.selection, made.margin, made.deterministic = _selection.parted(made.selection)
         return made
 
     @classmethod
