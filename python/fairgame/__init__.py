@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted as _check_is_fitted
 
 from . import _arguments, _decisions, _fairgame, _selection, rates
+from ._adjust import adjust
 from ._estimator import FairGameClassifier
 from ._evaluation import Evaluation
 from ._fairgame import Table, __version__
@@ -32,6 +33,7 @@ __all__ = [
     "FairGameWarning",
     "Table",
     "__version__",
+    "adjust",
     "audit",
     "dataset",
     "evaluate",

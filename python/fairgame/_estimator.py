@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from . import _arguments, _fairgame, _selection, _wrapped
 from ._layout import Layout
 from ._progress import Bar
-from ._said import FairGameWarning, help_with_groups
+from ._said import UNSEEN, FairGameWarning, help_with_groups
 from ._trained import FITTED, Trained
 
 
@@ -225,7 +225,8 @@ class FairGameClassifier(Trained):
             classifier, result = _fairgame.train(policy, rows, val, _arguments.threads(self.n_jobs), progress)
         classifier = classifier.with_labels(_arguments.to_json(self._layout.classes.tolist()))
         self._keep(classifier, self._layout, json.loads(result))
-        for warning in self.warnings_:
+        unseen = [f"prefit=True: the scores of the estimator {UNSEEN}"] if self.prefit else []
+        for warning in [*unseen, *self.warnings_]:
             warnings.warn(warning, FairGameWarning, stacklevel=2)
         return self
 

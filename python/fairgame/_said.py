@@ -11,6 +11,13 @@ class FairGameWarning(UserWarning):
     """What to know before trusting a classifier or a verdict."""
 
 
+UNSEEN = (
+    "must be of rows that their model was not trained on: otherwise they look better than they are, and the constraints"
+    " will hold less often on new rows than is said here"
+)
+"""What everyone who brings scores has to know."""
+
+
 @contextlib.contextmanager
 def help_with_groups() -> Iterator[None]:
     """Adds to an error about a missing column how groups are given."""
