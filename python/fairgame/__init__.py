@@ -22,6 +22,7 @@ from ._evaluation import Evaluation
 from ._fairgame import Table, __version__
 from ._progress import Bar as _Bar
 from ._said import FairGameWarning
+from ._scorer import scorer
 from ._table import frame as _frame
 from ._table import table as _table
 from ._trained import DecisionDistribution
@@ -40,6 +41,7 @@ __all__ = [
     "load",
     "rates",
     "read",
+    "scorer",
     "train",
 ]
 
