@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from . import _arguments, _fairgame, _selection, _wrapped
+from . import _arguments, _fairgame, _objective, _selection, _wrapped
 from ._layout import Layout
 from ._progress import Bar
 from ._said import UNSEEN, FairGameWarning, help_with_groups
@@ -62,6 +62,10 @@ class FairGameClassifier(Trained):
         Select one rule that decides without a draw, in place of a mixture. It needs the plug-in game (trees, or an
         estimator). It costs a little objective (`rule_price_`), and with cross-fitting nothing is promised: the mean
         of the folds decides, which is another classifier than those that were judged.
+    class_weight : None, "balanced" or dict
+        How much an error on each label counts in the objective, which must be `error()`. `"balanced"` counts both
+        labels alike: `0.5 * fpr() + 0.5 * fnr()`. A dict has the weight of each label; one that it leaves out is 1.
+        Constraints do not change: they count rows by `sample_weight` only.
     settings : dict
         Any other key of a policy, such as `{"surrogate": "sigmoid", "encoder": {"ignore": ["id"]}}`.
     random_state : int, RandomState or None
@@ -147,6 +151,7 @@ class FairGameClassifier(Trained):
         selection: str | Mapping[str, Any] | None = None,
         margin: float | str | Mapping[str, Any] | None = None,
         deterministic: bool = False,
+        class_weight: str | Mapping[Any, float] | None = None,
         settings: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -163,6 +168,7 @@ class FairGameClassifier(Trained):
         self.selection = selection
         self.margin = margin
         self.deterministic = deterministic
+        self.class_weight = class_weight
         self.settings = settings
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -200,7 +206,12 @@ class FairGameClassifier(Trained):
         validate_data(self, nameless if isinstance(X, _fairgame.Table) else X, reset=True, skip_check_array=True)
         self._layout, rows = Layout.fitted(X, y, sensitive_features)
         self.n_features_in_ = len(self._layout.columns)
-        rows = self._layout.weighted(rows, _arguments.weights(sample_weight, rows.rows))
+        weights = _arguments.weights(sample_weight, rows.rows)
+        objective = str(self.objective)
+        if self.class_weight is not None:
+            positive = _arguments.labels(y, rows.rows) == self._layout.classes[1]
+            objective = _objective.weighted(objective, self.class_weight, self._layout.classes, positive, weights)
+        rows = self._layout.weighted(rows, weights)
         rows = self._layout.with_units(rows, groups)
         val = None
         if validation is not None:
@@ -214,7 +225,7 @@ class FairGameClassifier(Trained):
                 raise ValueError("give groups for the rows of training and of validation, or for neither")
             val = self._layout.with_units(self._layout.weighted(*self._rows(*parts)), val_groups)
         unit = groups if groups is None or isinstance(groups, str) else self._layout.unit_column
-        policy = self._policy(sample_weight is not None, unit)
+        policy = self._policy(sample_weight is not None, unit, objective)
         if self.estimator is not None:
             scores = self._fit_estimators(X, y, sample_weight, policy, rows, val)
             policy["model"], rows = scores.model, scores.beside(rows, X)
@@ -263,7 +274,7 @@ class FairGameClassifier(Trained):
         columns = tuple(f"{name}{at}" for at in range(len(fitted)))
         return _wrapped.Scores(fitted, columns, positive, taught=not self.prefit)
 
-    def _policy(self, weighted: bool, unit: str | None) -> dict[str, Any]:
+    def _policy(self, weighted: bool, unit: str | None, objective: str) -> dict[str, Any]:
         more = dict(self.settings or {})
         own = self._policy_arguments()
         if clash := sorted({*FITTED, *own} & set(more)):
@@ -276,7 +287,7 @@ class FairGameClassifier(Trained):
             **{key: getattr(self, key) for key in own},
             "selection": _selection.joined(self.selection, self.margin, self.deterministic),
             "label": self._layout.label,
-            "objective": str(self.objective),
+            "objective": objective,
             "constraints": _arguments.constraint_texts(self.constraints),
             "seed": _arguments.seed(self.random_state),
             "weight": self._layout.weight_column if weighted else None,
