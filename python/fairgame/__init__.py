@@ -12,11 +12,11 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted as _check_is_fitted
 
 from . import _arguments, _decisions, _fairgame, _selection, rates
 from ._adjust import adjust
+from ._align import aligned as _aligned
 from ._estimator import FairGameClassifier
 from ._evaluation import Evaluation
 from ._fairgame import Table, __version__
@@ -121,8 +121,8 @@ def evaluate(
     if isinstance(classifier, (str, os.PathLike)):
         classifier = load(classifier)
     _check_is_fitted(classifier)
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    rows = classifier._table(data)
+    rows, unit = classifier._table(data), _aligned(unit, data, "unit")
+    weight = _arguments.weights(_aligned(sample_weight, data, "sample_weight"), rows.rows)
     found, notes = classifier._classifier.evaluate(rows, weight, confidence, _arguments.units(unit, rows))
     return Evaluation(json.loads(found), notes)
 
@@ -152,9 +152,9 @@ def audit(
     """
     texts = _arguments.constraint_texts(constraints)
     policy = _arguments.to_json({"label": str(label), "objective": str(objective), "constraints": texts})
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    rows = _table(data)
-    chances = _decisions.chances(predictions, str(label), positive, rows)
+    rows, unit = _table(data), _aligned(unit, data, "unit")
+    weight = _arguments.weights(_aligned(sample_weight, data, "sample_weight"), rows.rows)
+    chances = _decisions.chances(_aligned(predictions, data, "predictions"), str(label), positive, rows)
     found, notes = _fairgame.audit(policy, rows, chances, weight, confidence, _arguments.units(unit, rows))
     return Evaluation(json.loads(found), notes)
 

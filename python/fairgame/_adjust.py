@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from . import _arguments, _fairgame, _selection
+from ._align import aligned
 from ._estimator import FairGameClassifier
 from ._fairgame import Table
 from ._progress import Bar
@@ -86,6 +87,7 @@ def adjust(
     [False, True]
     """
     rows = table(data)
+    scores, unit = aligned(scores, data, "scores"), aligned(unit, data, "unit")
     taken = [known for known, _ in rows.columns]
     if name in taken:
         raise ValueError(f"the data have a column `{_fairgame.shown(name)}` already: give the scores another name")
@@ -105,7 +107,7 @@ def adjust(
         "seed": _arguments.seed(random_state),
         "encoder": {**encoder, "ignore": [*encoder.get("ignore", []), *_names(ignore)]},
     }
-    weights = _arguments.weights(sample_weight, rows.rows)
+    weights = _arguments.weights(aligned(sample_weight, data, "sample_weight"), rows.rows)
     if weights is not None:
         policy["weight"] = _unused("weight", [*taken, name])
         more.append((policy["weight"], weights))

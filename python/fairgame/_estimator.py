@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from . import _arguments, _fairgame, _objective, _selection, _wrapped
+from ._align import aligned, check_order
 from ._layout import Layout
 from ._progress import Bar
 from ._said import UNSEEN, FairGameWarning, help_with_groups
@@ -199,6 +200,15 @@ class FairGameClassifier(Trained):
         """
         self._classifier = self._scores = None  # An earlier classifier must not outlive a fit that fails.
         self._check_estimator(sample_weight is not None)
+        check_order(y, X)
+        sensitive_features, sample_weight, groups = (
+            aligned(values, X, name)
+            for values, name in (
+                (sensitive_features, "sensitive_features"),
+                (sample_weight, "sample_weight"),
+                (groups, "groups"),
+            )
+        )
         X = _arguments.features(X, self)
         if self.estimator is not None and isinstance(X, _fairgame.Table):
             raise ValueError("an estimator needs X as an array or as a frame of pandas or polars")
@@ -223,6 +233,7 @@ class FairGameClassifier(Trained):
                 raise ValueError("give a sample_weight for the rows of training and of validation, or for neither")
             if not isinstance(groups, str) and (val_groups is None) != (groups is None):
                 raise ValueError("give groups for the rows of training and of validation, or for neither")
+            val_groups = aligned(val_groups, parts[0], "groups")
             val = self._layout.with_units(self._layout.weighted(*self._rows(*parts)), val_groups)
         unit = groups if groups is None or isinstance(groups, str) else self._layout.unit_column
         policy = self._policy(sample_weight is not None, unit, objective)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import UNUSED, _MetadataRequester
 
 from . import _arguments, _fairgame
+from ._align import aligned, check_order
 from ._fairgame import Table, shown
 from ._said import help_with_groups
 from ._table import groups, table
@@ -29,11 +30,12 @@ class Scorer(_MetadataRequester):
         self, estimator: Any, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> float:
         """Minus the objective, minus the penalty of the worst violation."""
+        check_order(y, X)
         rows = table(X)
         y = _arguments.labels(y, rows.rows)
-        weights = _arguments.weights(sample_weight, rows.rows)
+        weights = _arguments.weights(aligned(sample_weight, X, "sample_weight"), rows.rows)
         positive = _positive(estimator, y)
-        more, name = groups(sensitive_features, rows), "label"
+        more, name = groups(aligned(sensitive_features, X, "sensitive_features"), rows), "label"
         while name in [*(known for known, _ in rows.columns), *(known for known, _ in more)]:
             name += "_"
         rows = rows.beside(Table.from_columns([*more, (name, (y == positive).astype(np.int8))]))

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from . import _arguments, _fairgame, _files, _selection, _wrapped
+from ._align import aligned, check_order
 from ._evaluation import Evaluation
 from ._layout import Layout
 from ._said import FairGameWarning, by_constraint, enforcement, help_with_groups
@@ -54,7 +55,8 @@ class Trained(ClassifierMixin, BaseEstimator):
         """
         rows = self._features(X)
         if keys is not None:
-            keys = _fairgame.Table.from_columns([("key", column(column_or_1d(keys), "keys"))])
+            keys = column(column_or_1d(aligned(keys, X, "keys")), "keys")
+            keys = _fairgame.Table.from_columns([("key", keys)])
         decided, _, _ = self._classifier.predict(rows, keys)
         return self.classes_[decided.astype(int)]
 
@@ -87,6 +89,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, weight = self._rows(X, y, sensitive_features, sample_weight)
+        unit = aligned(unit, X, "unit")
         with help_with_groups():
             found, notes = self._classifier.evaluate(rows, weight, confidence, _arguments.units(unit, rows))
         for note in notes:
@@ -224,6 +227,9 @@ class Trained(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X, y, sensitive_features, sample_weight):
         """Features, groups and labels as one table, and the weights of its rows."""
+        check_order(y, X)
+        sensitive_features = aligned(sensitive_features, X, "sensitive_features")
+        sample_weight = aligned(sample_weight, X, "sample_weight")
         X = self._checked(X)
         rows = self._scored(self._layout.rows(X, y, sensitive_features), X)
         return rows, _arguments.weights(sample_weight, rows.rows)
