@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _times as times
 from ._fairgame import Table, shown
 
 # Above it, different integers may be the same float64.
@@ -78,6 +79,8 @@ def column(values: Any, name: Any = "") -> Any:
     if kind.startswith(("Int", "UInt", "Float")):
         _check_exact(values[~values.isna()].to_numpy() if kind[0] != "F" else np.empty(0), name)
         return np.ascontiguousarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    if getattr(values, "dt", None) is not None and getattr(values.dtype, "tz", None) is not None:
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     match array.dtype.kind:
         case "b":
@@ -89,6 +92,8 @@ def column(values: Any, name: Any = "") -> Any:
             if np.isinf(array).any():
                 raise ValueError(f"column `{shown(str(name))}` contains infinity")
             return np.ascontiguousarray(array, dtype=np.float64)
+        case "M":
+            return times.column(array)
         case "O" | "U" | "T":
             return _objects(values if hasattr(values, "factorize") else array, name)
     raise ValueError(f"column `{shown(str(name))}` holds {array.dtype}: make numbers, truths or categories of it")
@@ -130,7 +135,8 @@ def _objects(values: Any, name: Any) -> Any:
         whole = [value for value in held if isinstance(value, (int, np.integer))]
         _check_exact(np.array(whole, dtype=object), name)
         return np.array([*map(float, held), np.nan])[codes]
-    odd = next((value for value in held if not isinstance(value, (str, bool, int, float, np.generic))), None)
+    plain = (str, bool, int, float, np.generic, *times.KINDS)
+    odd = next((value for value in held if not isinstance(value, plain)), None)
     if odd is not None:
         odd = f"objects, such as a {type(odd).__name__}"
         raise ValueError(f"column `{shown(str(name))}` holds {odd}: make texts or numbers of it")
@@ -143,6 +149,8 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
+    if isinstance(value, (*times.KINDS, np.datetime64)):
+        return times.text(value)
     return str(value)
 
 
