@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted as _check_is_fitted
 
@@ -47,7 +47,7 @@ __all__ = [
 
 
 def train(
-    policy: Mapping[str, Any] | str | os.PathLike,
+    policy: Mapping[str, Any] | str | os.PathLike[str],
     data: Any,
     *,
     validation: Any = None,
@@ -81,13 +81,13 @@ def train(
 
 
 def load(
-    path: str | os.PathLike, *, classes: Iterable[Any] | None = None, trusted: Iterable[str] | None = None
+    path: str | os.PathLike[str], *, classes: Iterable[Any] | None = None, trusted: Iterable[str] | None = None
 ) -> FairGameClassifier:
     """Reads a model file that Python or the command line wrote; see `FairGameClassifier.load`."""
     return FairGameClassifier.load(path, classes=classes, trusted=trusted)
 
 
-def read(*paths: str | os.PathLike, max_field: int | None = None, max_record: int | None = None) -> Table:
+def read(*paths: str | os.PathLike[str], max_field: int | None = None, max_record: int | None = None) -> Table:
     """Reads files as the command line does: CSV, Parquet or Arrow, compressed or not, a folder, or `@adult`.
 
     A text of more than `max_field` bytes (64 MiB), or a row of CSV of more than `max_record` (128 MiB), is an error.
@@ -106,7 +106,7 @@ def dataset(name: str) -> Any:
 
 
 def evaluate(
-    classifier: FairGameClassifier | str | os.PathLike,
+    classifier: FairGameClassifier | str | os.PathLike[str],
     data: Any,
     *,
     sample_weight: Any = None,
@@ -159,7 +159,7 @@ def audit(
     return Evaluation(json.loads(found), notes)
 
 
-def _policy_file(path: str | os.PathLike) -> Any:
+def _policy_file(path: str | os.PathLike[str]) -> Any:
     try:
         import tomllib
     except ModuleNotFoundError:  # Python 3.10
@@ -171,10 +171,14 @@ def _policy_file(path: str | os.PathLike) -> Any:
         return tomllib.load(file)
 
 
-def __getattr__(name: str) -> Any:
-    # Figures need matplotlib, which not everyone has.
-    if name == "plot":
-        import importlib
+if TYPE_CHECKING:
+    from . import plot as plot
+else:
 
-        return importlib.import_module(".plot", __name__)
-    raise AttributeError(f"module 'fairgame' has no attribute {name!r}")
+    def __getattr__(name):
+        # Figures need matplotlib, which not everyone has.
+        if name == "plot":
+            import importlib
+
+            return importlib.import_module(".plot", __name__)
+        raise AttributeError(f"module 'fairgame' has no attribute {name!r}")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
@@ -108,11 +109,10 @@ def seed(random_state: Any) -> int:
 
 
 def threads(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
+    """The number of threads as scikit-learn means it: None is 1, or what joblib's context says, and −1 is all."""
     if n_jobs == 0:
         raise ValueError("n_jobs is a number of threads, or -1 for all, and not 0")
-    return os.cpu_count() or 1 if n_jobs < 0 else int(n_jobs)
+    return int(effective_n_jobs(n_jobs))
 
 
 def constraint_texts(constraints: Any) -> list[str]:

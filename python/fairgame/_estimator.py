@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -16,6 +16,9 @@ from ._layout import Layout
 from ._progress import Bar
 from ._said import UNSEEN, FairGameWarning, help_with_groups
 from ._trained import FITTED, Trained
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class FairGameClassifier(Trained):
@@ -73,7 +76,8 @@ class FairGameClassifier(Trained):
         The seed of splits, initial parameters, mini-batches and decisions. None means 0: the same data give the same
         classifier.
     n_jobs : int or None
-        The number of threads. None means 1, and -1 means all. The classifier does not depend on it.
+        The number of threads, as scikit-learn means it: None is 1, or that of `joblib.parallel_config` around the
+        call; -1 is all, and -2 all but one. The classifier does not depend on it.
     verbose : int or "auto"
         Above 0, a progress bar on standard error. "auto" shows it on a terminal if training takes long.
 
@@ -157,7 +161,7 @@ class FairGameClassifier(Trained):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int | str = "auto",
-    ):
+    ) -> None:
         self.constraints = constraints
         self.objective = objective
         self.model = model
@@ -175,7 +179,16 @@ class FairGameClassifier(Trained):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, *, sensitive_features=None, sample_weight=None, groups=None, validation=None):
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        validation: tuple[Any, ...] | None = None,
+    ) -> Self:
         """Trains the classifier.
 
         Parameters
@@ -267,7 +280,15 @@ class FairGameClassifier(Trained):
             raise ValueError(f"datasets is {datasets!r}: an estimator is fitted in folds, or judged on validation rows")
         _wrapped.check(self.estimator, weighted, self.prefit)
 
-    def _fit_estimators(self, X, y, sample_weight, policy, rows, val) -> _wrapped.Scores:
+    def _fit_estimators(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        policy: dict[str, Any],
+        rows: _fairgame.Table,
+        val: _fairgame.Table | None,
+    ) -> _wrapped.Scores:
         """The estimator fitted in each fold, or the one that was fitted before."""
         positive, taken = self._layout.classes.tolist()[1], [name for name, _ in rows.columns]
         if self.prefit:
@@ -307,7 +328,7 @@ class FairGameClassifier(Trained):
             **more,
         }
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True

@@ -8,9 +8,10 @@ import os
 import pathlib
 import warnings
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -21,6 +22,11 @@ from ._layout import Layout
 from ._said import FairGameWarning, by_constraint, enforcement, help_with_groups
 from ._table import column, table
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Array = NDArray[Any]
+
 # The keys of a policy, as the library declares them; and those that `fit` itself fills in, with the argument they are.
 SETTINGS = {one["key"]: one for one in json.loads(_fairgame.settings()) if "." not in one["key"]}
 FITTED = {"label": "y", "weight": "sample_weight", "unit": "groups", "seed": "random_state"}
@@ -29,16 +35,36 @@ FITTED = {"label": "y", "weight": "sample_weight", "unit": "groups", "seed": "ra
 class DecisionDistribution(NamedTuple):
     """What each model of a randomised classifier decides."""
 
-    weights: np.ndarray
+    weights: Array
     """The probability that each model is drawn; shape (models,)."""
-    decisions: np.ndarray
+    decisions: Array
     """The label that each model gives each row; shape (rows, models)."""
-    scores: np.ndarray
+    scores: Array
     """The score that each model gives each row; a decision is positive if its score is above 0."""
 
 
 class Trained(ClassifierMixin, BaseEstimator):
     """What an estimator does once `fit` or `load` has given it a classifier."""
+
+    classes_: Array
+    n_features_in_: int
+    feature_names_in_: Array
+    constraints_: list[str]
+    standing_: str | None
+    enforcement_: list[dict[str, Any]]
+    margin_price_: float | None
+    prices_: dict[str, float]
+    rule_price_: float | None
+    importance_: list[dict[str, Any]]
+    multipliers_: dict[str, float]
+    mixture_: list[dict[str, Any]]
+    iterates_: list[dict[str, Any]]
+    evaluations_: dict[str, Evaluation]
+    notices_: list[str]
+    warnings_: list[str]
+    n_iter_: int
+    estimators_: list[Any]
+    games_: list[dict[str, Any]]
 
     # Set by `fit` and by `load`; an estimator that has no classifier is not fitted.
     _classifier: _fairgame.Classifier | None = None
@@ -46,7 +72,7 @@ class Trained(ClassifierMixin, BaseEstimator):
     # What other estimators say of rows, if they decide.
     _scores: _wrapped.Scores | None = None
 
-    def predict(self, X, *, keys=None):
+    def predict(self, X: Any, *, keys: Any = None) -> Array:
         """The decision for each row. The same row always gets the same decision.
 
         Where the models of the mixture disagree, one of them is drawn by a hash of the row's features. With `keys`,
@@ -60,7 +86,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         decided, _, _ = self._classifier.predict(rows, keys)
         return self.classes_[decided.astype(int)]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Array:
         """The probability of each *decision*, over the random draw of a model.
 
         It is not the probability that the label is positive: where all models agree, it is 0 or 1.
@@ -69,19 +95,28 @@ class Trained(ClassifierMixin, BaseEstimator):
         _, chance, _ = self._classifier.predict(rows)
         return np.column_stack([1.0 - chance, chance])
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Array:
         """The mean score over the mixture. If the mixture is a single model, a decision is positive above 0."""
         rows = self._features(X)
         return self._classifier.predict(rows)[2]
 
-    def decision_distribution(self, X) -> DecisionDistribution:
+    def decision_distribution(self, X: Any) -> DecisionDistribution:
         """The decision and the score of each model, and the probability that it is drawn."""
         rows = self._features(X)
         scores = np.column_stack(self._classifier.scores(rows))
         weights = np.array([one["weight"] for one in self.mixture_])
         return DecisionDistribution(weights, self.classes_[(scores > 0).astype(int)], scores)
 
-    def evaluate(self, X, y, *, sensitive_features=None, sample_weight=None, unit=None, confidence=0.95) -> Evaluation:
+    def evaluate(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        unit: Any = None,
+        confidence: float = 0.95,
+    ) -> Evaluation:
         """The rates and constraints on these rows, with confidence intervals and verdicts.
 
         Where several rows are of one person, `unit` says which: it is an array with one identifier per row, or the
@@ -97,7 +132,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         return Evaluation(json.loads(found), notes)
 
     def report(
-        self, path: str | os.PathLike | None = None, *, test: tuple | None = None, name: str = "model"
+        self, path: str | os.PathLike[str] | None = None, *, test: tuple[Any, ...] | None = None, name: str = "model"
     ) -> str | None:
         """Writes a report in HTML to `path`, or returns it if there is no path.
 
@@ -119,7 +154,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         part.replace(path)
         return None
 
-    def save(self, path: str | os.PathLike, *, estimators: str = "joblib") -> None:
+    def save(self, path: str | os.PathLike[str], *, estimators: str = "joblib") -> None:
         """Writes a model file, which the command line can read too.
 
         Our own models are whole in that file. A wrapped estimator is written beside it, by `"joblib"` as
@@ -140,11 +175,11 @@ class Trained(ClassifierMixin, BaseEstimator):
     @classmethod
     def load(
         cls,
-        path: str | os.PathLike,
+        path: str | os.PathLike[str],
         *,
         classes: Iterable[Any] | None = None,
         trusted: Iterable[str] | None = None,
-    ) -> FairGameClassifier:
+    ) -> Self:
         """Reads a model file that Python or the command line wrote.
 
         `classes` are the negative label and the positive one. A file of the command line does not name them: without
@@ -172,7 +207,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         classes: Iterable[Any] | None = None,
         result: Any = None,
         scores: _wrapped.Scores | None = None,
-    ) -> FairGameClassifier:
+    ) -> Self:
         described = json.loads(classifier.describe())
         made = cls()
         made._scores = scores
@@ -197,7 +232,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         """The keys of a policy that are arguments of their own."""
         return [key for key in cls._get_param_names() if key in SETTINGS]
 
-    def _keep(self, classifier: Any, layout: Layout, result: Any = None) -> FairGameClassifier:
+    def _keep(self, classifier: Any, layout: Layout, result: Any = None) -> Self:
         """Sets the attributes of a fitted estimator. `result` is what training returned; a file has none."""
         self._classifier, self._layout = classifier, layout
         described = json.loads(classifier.describe())
@@ -225,7 +260,7 @@ class Trained(ClassifierMixin, BaseEstimator):
             self.multipliers_ = by_constraint(self.constraints_, result["multipliers"])
         return self
 
-    def _rows(self, X, y, sensitive_features, sample_weight):
+    def _rows(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> tuple[_fairgame.Table, Array | None]:
         """Features, groups and labels as one table, and the weights of its rows."""
         check_order(y, X)
         sensitive_features = aligned(sensitive_features, X, "sensitive_features")
@@ -234,7 +269,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         rows = self._scored(self._layout.rows(X, y, sensitive_features), X)
         return rows, _arguments.weights(sample_weight, rows.rows)
 
-    def _scored(self, rows, X):
+    def _scored(self, rows: _fairgame.Table, X: Any) -> _fairgame.Table:
         """The rows with the scores of other estimators beside them, if these decide."""
         return rows if self._scores is None else self._scores.beside(rows, X)
 
@@ -245,12 +280,12 @@ class Trained(ClassifierMixin, BaseEstimator):
             return rows
         return self._scored(rows, self._checked(_wrapped.features_of(data, self._layout.columns, self._layout.named)))
 
-    def _features(self, X):
+    def _features(self, X: Any) -> _fairgame.Table:
         check_is_fitted(self)
         X = self._checked(X)
         return self._scored(self._layout.features(X), X)
 
-    def _checked(self, X):
+    def _checked(self, X: Any) -> Any:
         """X, after scikit-learn's check that it has the columns of `fit`.
 
         Nothing is compared for a `Table`, or if the classifier is from a file: columns are then found by name.
@@ -261,7 +296,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         return X
 
     @property
-    def feature_importances_(self) -> np.ndarray:
+    def feature_importances_(self) -> Array:
         """The share of each column of X in what the splits of trees gained; shape (n_features,). Only of trees."""
         check_is_fitted(self)
         gains = {one["column"]: one["gain"] for one in self.importance_}
