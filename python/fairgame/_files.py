@@ -11,13 +11,14 @@ import importlib
 import io
 import os
 import pathlib
+import stat
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import joblib
 
-from ._fairgame import shown
+from ._fairgame import printable, shown
 from ._said import FairGameWarning
 
 FORMATS = ("joblib", "skops")
@@ -42,7 +43,7 @@ def pack(path: pathlib.Path, estimators: Iterable[Any], form: str) -> tuple[byte
 def read(path: pathlib.Path, companion: Mapping[str, Any], trusted: Iterable[str] | None) -> list[Any]:
     """The estimators that the model file at `path` names as its companion."""
     beside, form = path.with_name(companion["file"]), companion["format"]
-    kinds, name = ", ".join(sorted(set(companion["estimators"]))), shown(str(beside))
+    kinds, name = ", ".join(sorted(set(companion["estimators"]))), printable(str(beside))
     if form not in FORMATS:
         raise ValueError(f"the estimators of the model file are of the format {shown(form)!r}, which is not known here")
     if trusted is not None and form != "skops":
@@ -83,10 +84,13 @@ def _skops(what: str) -> Any:
 
 
 def replace(path: pathlib.Path, content: bytes) -> None:
-    """Writes a file under another name first, so that nobody reads half of it."""
+    """Writes a file under another name first, so that nobody reads half of it. It keeps its permissions."""
     part = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    part.unlink(missing_ok=True)
     try:
-        with open(part, "wb") as file:
+        with open(part, "xb") as file:
+            if path.exists():
+                os.chmod(part, stat.S_IMODE(path.stat().st_mode))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
