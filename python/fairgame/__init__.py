@@ -10,18 +10,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted as _check_is_fitted
 
-from . import _arguments, _fairgame, rates
-from ._estimator import DecisionDistribution, FairGameClassifier, FairGameWarning
+from . import _arguments, _decisions, _fairgame, _selection, rates
+from ._adjust import adjust
+from ._align import aligned as _aligned
+from ._estimator import FairGameClassifier
 from ._evaluation import Evaluation
 from ._fairgame import Table, __version__
 from ._progress import Bar as _Bar
+from ._said import FairGameWarning
+from ._scorer import scorer
 from ._table import frame as _frame
 from ._table import table as _table
+from ._trained import DecisionDistribution
 
 __all__ = [
     "DecisionDistribution",
@@ -30,18 +34,20 @@ __all__ = [
     "FairGameWarning",
     "Table",
     "__version__",
+    "adjust",
     "audit",
     "dataset",
     "evaluate",
     "load",
     "rates",
     "read",
+    "scorer",
     "train",
 ]
 
 
 def train(
-    policy: Mapping[str, Any] | str | os.PathLike,
+    policy: Mapping[str, Any] | str | os.PathLike[str],
     data: Any,
     *,
     validation: Any = None,
@@ -65,8 +71,8 @@ def train(
     """
     policy = _policy_file(policy) if isinstance(policy, (str, os.PathLike)) else policy
     if margin is not None:
-        selection, _ = _arguments.without_margin(policy.get("selection"))
-        policy = {**policy, "selection": _arguments.with_margin(selection, margin)}
+        selection, _ = _selection.without_margin(policy.get("selection"))
+        policy = {**policy, "selection": _selection.joined(selection, margin)}
     settings = _arguments.to_json(policy)
     val = None if validation is None else _table(validation)
     with _Bar(verbose) as progress:
@@ -74,12 +80,14 @@ def train(
     return FairGameClassifier._of(classifier, result=json.loads(result))
 
 
-def load(path: str | os.PathLike, *, classes: Iterable[Any] | None = None) -> FairGameClassifier:
+def load(
+    path: str | os.PathLike[str], *, classes: Iterable[Any] | None = None, trusted: Iterable[str] | None = None
+) -> FairGameClassifier:
     """Reads a model file that Python or the command line wrote; see `FairGameClassifier.load`."""
-    return FairGameClassifier.load(path, classes=classes)
+    return FairGameClassifier.load(path, classes=classes, trusted=trusted)
 
 
-def read(*paths: str | os.PathLike, max_field: int | None = None, max_record: int | None = None) -> Table:
+def read(*paths: str | os.PathLike[str], max_field: int | None = None, max_record: int | None = None) -> Table:
     """Reads files as the command line does: CSV, Parquet or Arrow, compressed or not, a folder, or `@adult`.
 
     A text of more than `max_field` bytes (64 MiB), or a row of CSV of more than `max_record` (128 MiB), is an error.
@@ -98,7 +106,7 @@ def dataset(name: str) -> Any:
 
 
 def evaluate(
-    classifier: FairGameClassifier | str | os.PathLike,
+    classifier: FairGameClassifier | str | os.PathLike[str],
     data: Any,
     *,
     sample_weight: Any = None,
@@ -113,8 +121,8 @@ def evaluate(
     if isinstance(classifier, (str, os.PathLike)):
         classifier = load(classifier)
     _check_is_fitted(classifier)
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    rows = _table(data)
+    rows, unit = classifier._table(data), _aligned(unit, data, "unit")
+    weight = _arguments.weights(_aligned(sample_weight, data, "sample_weight"), rows.rows)
     found, notes = classifier._classifier.evaluate(rows, weight, confidence, _arguments.units(unit, rows))
     return Evaluation(json.loads(found), notes)
 
@@ -126,13 +134,15 @@ def audit(
     label: str,
     constraints: Iterable[Any],
     objective: Any = "error()",
+    positive: Any = None,
     sample_weight: Any = None,
     unit: Any = None,
     confidence: float = 0.95,
 ) -> Evaluation:
-    """Evaluates decisions of any origin: booleans, 0 and 1, or probabilities of a positive decision.
+    """Evaluates decisions of any origin: booleans, 0 and 1, probabilities of a positive decision, or labels.
 
-    `unit` is as of `evaluate`.
+    Predictions that are texts are positive where they are the value of the label, as in `income == ">50K"`. For another
+    label, or labels that are numbers, `positive` says which of them is the positive one. `unit` is as of `evaluate`.
 
     >>> import fairgame, numpy as np
     >>> sex, able = np.array(["f", "m"] * 50), np.array([True, True, False, False] * 25)
@@ -142,16 +152,14 @@ def audit(
     """
     texts = _arguments.constraint_texts(constraints)
     policy = _arguments.to_json({"label": str(label), "objective": str(objective), "constraints": texts})
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    chances = np.asarray(predictions, dtype=np.float64)
-    if chances.ndim != 1:
-        raise ValueError(f"predictions are one number a row, and not of shape {chances.shape}")
-    rows = _table(data)
+    rows, unit = _table(data), _aligned(unit, data, "unit")
+    weight = _arguments.weights(_aligned(sample_weight, data, "sample_weight"), rows.rows)
+    chances = _decisions.chances(_aligned(predictions, data, "predictions"), str(label), positive, rows)
     found, notes = _fairgame.audit(policy, rows, chances, weight, confidence, _arguments.units(unit, rows))
     return Evaluation(json.loads(found), notes)
 
 
-def _policy_file(path: str | os.PathLike) -> Any:
+def _policy_file(path: str | os.PathLike[str]) -> Any:
     try:
         import tomllib
     except ModuleNotFoundError:  # Python 3.10
@@ -163,10 +171,14 @@ def _policy_file(path: str | os.PathLike) -> Any:
         return tomllib.load(file)
 
 
-def __getattr__(name: str) -> Any:
-    # Figures need matplotlib, which not everyone has.
-    if name == "plot":
-        import importlib
+if TYPE_CHECKING:
+    from . import plot as plot
+else:
 
-        return importlib.import_module(".plot", __name__)
-    raise AttributeError(f"module 'fairgame' has no attribute {name!r}")
+    def __getattr__(name):
+        # Figures need matplotlib, which not everyone has.
+        if name == "plot":
+            import importlib
+
+            return importlib.import_module(".plot", __name__)
+        raise AttributeError(f"module 'fairgame' has no attribute {name!r}")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
@@ -19,13 +20,23 @@ from .rates import Constraint
 
 
 def features(X: Any, estimator: Any) -> Any:
-    """X as a frame, a table, or an array of numbers, possibly sparse. Values may be missing, but not infinite."""
+    """X as a frame, a table, or an array of numbers, possibly sparse, or of texts. Values may be missing, not infinite."""
     if is_columns(X) or isinstance(X, (str, os.PathLike)) or (is_frame(X) and not hasattr(X, "shape")):
         return table(X)
     if is_frame(X):
         return X
+    if not hasattr(X, "dtype") and isinstance(X, Sequence) and np.asarray(X).dtype.kind in "US":
+        X = np.asarray(X, dtype=object)  # Numbers of a list stay numbers beside texts.
+    if _has_texts(X):
+        return check_array(X, input_name="X", estimator=estimator, dtype=None, ensure_all_finite=False)
     numeric = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan", "dtype": np.float64}
     return check_array(X, input_name="X", estimator=estimator, **numeric)
+
+
+def _has_texts(X: Any) -> bool:
+    """Whether an array holds texts, which become categories."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    return kind in ("U", "S", "T") or kind == "O" and any(isinstance(one, str) for one in np.ravel(X))
 
 
 def labels(y: Any, rows: int) -> np.ndarray:
@@ -85,27 +96,6 @@ def parts(given: Any, name: str, more: Sequence[str]) -> tuple:
     return (*given, *[None] * len(more))[: 2 + len(more)]
 
 
-def with_margin(selection: Any, margin: Any) -> Any:
-    """The selection with this margin in it. None leaves the selection, and so the margin, as it is."""
-    if margin is None:
-        return selection
-    shrink = {"shrink": {}} if selection in (None, "shrink") else selection
-    if not isinstance(shrink, Mapping) or set(shrink) != {"shrink"}:
-        raise ValueError(f"margin is of use with the selection `shrink` only, and selection is {selection!r}")
-    if "margin" in (shrink["shrink"] or {}):
-        raise ValueError("the margin is given twice: as margin, and in selection")
-    return {"shrink": {**(shrink["shrink"] or {}), "margin": margin}}
-
-
-def without_margin(selection: Any) -> tuple[Any, Any]:
-    """The selection without its margin, and the margin; None if it has none."""
-    if not isinstance(selection, Mapping) or "margin" not in (selection.get("shrink") or {}):
-        return selection, None
-    rest = dict(selection["shrink"])
-    margin = rest.pop("margin")
-    return {"shrink": rest}, margin
-
-
 def seed(random_state: Any) -> int:
     if random_state is None:
         return 0
@@ -119,11 +109,10 @@ def seed(random_state: Any) -> int:
 
 
 def threads(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
+    """The number of threads as scikit-learn means it: None is 1, or what joblib's context says, and −1 is all."""
     if n_jobs == 0:
         raise ValueError("n_jobs is a number of threads, or -1 for all, and not 0")
-    return os.cpu_count() or 1 if n_jobs < 0 else int(n_jobs)
+    return int(effective_n_jobs(n_jobs))
 
 
 def constraint_texts(constraints: Any) -> list[str]:

@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import copyreg
 import json
-import os
-import pathlib
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
-from . import _arguments, _fairgame, _wrapped
-from ._evaluation import Evaluation
+from . import _arguments, _fairgame, _objective, _selection, _wrapped
+from ._align import aligned, check_order
 from ._layout import Layout
 from ._progress import Bar
-from ._table import column
+from ._said import UNSEEN, FairGameWarning, help_with_groups
+from ._trained import FITTED, Trained
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
-# The keys of a policy, as the library declares them; and those that `fit` itself fills in, with the argument they are.
-_SETTINGS = {one["key"]: one for one in json.loads(_fairgame.settings()) if "." not in one["key"]}
-_FITTED = {"label": "y", "weight": "sample_weight", "unit": "groups", "seed": "random_state"}
-
-
-class FairGameWarning(UserWarning):
-    """What to know before trusting a classifier or a verdict."""
-
-
-class DecisionDistribution(NamedTuple):
-    """What each model of a randomised classifier decides."""
-
-    weights: np.ndarray
-    """The probability that each model is drawn; shape (models,)."""
-    decisions: np.ndarray
-    """The label that each model gives each row; shape (rows, models)."""
-    scores: np.ndarray
-    """The score that each model gives each row; a decision is positive if its score is above 0."""
-
-
-class FairGameClassifier(ClassifierMixin, BaseEstimator):
+class FairGameClassifier(Trained):
     """A classifier trained under constraints on its rates, which are enforced on held-out rows.
 
     The result is a randomised classifier: a mixture of a few models, one of which is drawn to decide a row.
@@ -78,18 +57,27 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         the recipe.
     selection : None, str or dict
         How the mixture is made from the models that training kept, such as `{"shrink": {"thresholds": 50}}`. `"rule"`
-        selects one rule that decides without a draw, and needs trees. None leaves it to the recipe.
+        is short for `deterministic=True`. None leaves it to the recipe.
     margin : None, number or str
         The safety margin of each constraint. `1` is one standard error. `"95%"` is a promise: with that probability
         all constraints hold in the population. `"gate:95%@9000"` is enough for `evaluate` on 9,000 new rows at 95 %
         to say met with a probability of 80 %. `"none"` is no margin. None leaves it to the recipe.
+    deterministic : bool
+        Select one rule that decides without a draw, in place of a mixture. It needs the plug-in game (trees, or an
+        estimator). It costs a little objective (`rule_price_`), and with cross-fitting nothing is promised: the mean
+        of the folds decides, which is another classifier than those that were judged.
+    class_weight : None, "balanced" or dict
+        How much an error on each label counts in the objective, which must be `error()`. `"balanced"` counts both
+        labels alike: `0.5 * fpr() + 0.5 * fnr()`. A dict has the weight of each label; one that it leaves out is 1.
+        Constraints do not change: they count rows by `sample_weight` only.
     settings : dict
         Any other key of a policy, such as `{"surrogate": "sigmoid", "encoder": {"ignore": ["id"]}}`.
     random_state : int, RandomState or None
         The seed of splits, initial parameters, mini-batches and decisions. None means 0: the same data give the same
         classifier.
     n_jobs : int or None
-        The number of threads. None means 1, and -1 means all. The classifier does not depend on it.
+        The number of threads, as scikit-learn means it: None is 1, or that of `joblib.parallel_config` around the
+        call; -1 is all, and -2 all but one. The classifier does not depend on it.
     verbose : int or "auto"
         Above 0, a progress bar on standard error. "auto" shows it on a terminal if training takes long.
 
@@ -113,7 +101,7 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         By how much the objective would fall for each unit of slack in a constraint. Empty if it is not known.
     rule_price_ : float or None
         By how much one deterministic rule raises the objective, compared with the best mixture. None without
-        `selection="rule"`.
+        `deterministic=True`.
     importance_ : list of dict
         How much each column counts, the most important first. `gain` is its share of what the splits of trees gained
         (None without trees). `objective` and `constraints` are by how much these rise on held-out rows if the values of
@@ -154,12 +142,6 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    # Set by `fit` and by `load`; an estimator that has no classifier is not fitted.
-    _classifier: _fairgame.Classifier | None = None
-    _layout: Layout | None = None
-    # What other estimators say of rows, if they decide.
-    _scores: _wrapped.Scores | None = None
-
     def __init__(
         self,
         constraints: Iterable[Any] = (),
@@ -173,11 +155,13 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         datasets: str | Mapping[str, Any] | None = None,
         selection: str | Mapping[str, Any] | None = None,
         margin: float | str | Mapping[str, Any] | None = None,
+        deterministic: bool = False,
+        class_weight: str | Mapping[Any, float] | None = None,
         settings: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int | str = "auto",
-    ):
+    ) -> None:
         self.constraints = constraints
         self.objective = objective
         self.model = model
@@ -188,12 +172,23 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         self.datasets = datasets
         self.selection = selection
         self.margin = margin
+        self.deterministic = deterministic
+        self.class_weight = class_weight
         self.settings = settings
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, *, sensitive_features=None, sample_weight=None, groups=None, validation=None):
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        validation: tuple[Any, ...] | None = None,
+    ) -> Self:
         """Trains the classifier.
 
         Parameters
@@ -218,6 +213,15 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         """
         self._classifier = self._scores = None  # An earlier classifier must not outlive a fit that fails.
         self._check_estimator(sample_weight is not None)
+        check_order(y, X)
+        sensitive_features, sample_weight, groups = (
+            aligned(values, X, name)
+            for values, name in (
+                (sensitive_features, "sensitive_features"),
+                (sample_weight, "sample_weight"),
+                (groups, "groups"),
+            )
+        )
         X = _arguments.features(X, self)
         if self.estimator is not None and isinstance(X, _fairgame.Table):
             raise ValueError("an estimator needs X as an array or as a frame of pandas or polars")
@@ -225,7 +229,12 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         validate_data(self, nameless if isinstance(X, _fairgame.Table) else X, reset=True, skip_check_array=True)
         self._layout, rows = Layout.fitted(X, y, sensitive_features)
         self.n_features_in_ = len(self._layout.columns)
-        rows = self._layout.weighted(rows, _arguments.weights(sample_weight, rows.rows))
+        weights = _arguments.weights(sample_weight, rows.rows)
+        objective = str(self.objective)
+        if self.class_weight is not None:
+            positive = _arguments.labels(y, rows.rows) == self._layout.classes[1]
+            objective = _objective.weighted(objective, self.class_weight, self._layout.classes, positive, weights)
+        rows = self._layout.weighted(rows, weights)
         rows = self._layout.with_units(rows, groups)
         val = None
         if validation is not None:
@@ -237,20 +246,22 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError("give a sample_weight for the rows of training and of validation, or for neither")
             if not isinstance(groups, str) and (val_groups is None) != (groups is None):
                 raise ValueError("give groups for the rows of training and of validation, or for neither")
+            val_groups = aligned(val_groups, parts[0], "groups")
             val = self._layout.with_units(self._layout.weighted(*self._rows(*parts)), val_groups)
         unit = groups if groups is None or isinstance(groups, str) else self._layout.unit_column
-        policy = self._policy(sample_weight is not None, unit)
+        policy = self._policy(sample_weight is not None, unit, objective)
         if self.estimator is not None:
             scores = self._fit_estimators(X, y, sample_weight, policy, rows, val)
             policy["model"], rows = scores.model, scores.beside(rows, X)
             val = None if val is None else scores.beside(val, _arguments.features(validation[0], self))
             self._scores = scores
-        with Bar(self.verbose) as progress, _help_with_groups():
+        with Bar(self.verbose) as progress, help_with_groups():
             policy = _arguments.to_json(policy)
             classifier, result = _fairgame.train(policy, rows, val, _arguments.threads(self.n_jobs), progress)
         classifier = classifier.with_labels(_arguments.to_json(self._layout.classes.tolist()))
         self._keep(classifier, self._layout, json.loads(result))
-        for warning in self.warnings_:
+        unseen = [f"prefit=True: the scores of the estimator {UNSEEN}"] if self.prefit else []
+        for warning in [*unseen, *self.warnings_]:
             warnings.warn(warning, FairGameWarning, stacklevel=2)
         return self
 
@@ -261,20 +272,29 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
             return
         if self.model != "auto":
             raise ValueError(f"model is {self.model!r} and estimator {self.estimator!r}: give one of them")
-        if self.recipe != "recommended" or self.algorithm not in ("auto", "plug_in"):
+        algorithm = self.algorithm if isinstance(self.algorithm, str) else next(iter(self.algorithm or ["auto"]))
+        if self.recipe != "recommended" or algorithm not in ("auto", "plug_in"):
             raise ValueError("an estimator goes with the recommended recipe and the algorithm plug_in: leave them out")
         datasets = self.datasets if isinstance(self.datasets, str) else next(iter(self.datasets or ["cross"]))
         if datasets in ("one", "two"):
             raise ValueError(f"datasets is {datasets!r}: an estimator is fitted in folds, or judged on validation rows")
         _wrapped.check(self.estimator, weighted, self.prefit)
 
-    def _fit_estimators(self, X, y, sample_weight, policy, rows, val) -> _wrapped.Scores:
+    def _fit_estimators(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        policy: dict[str, Any],
+        rows: _fairgame.Table,
+        val: _fairgame.Table | None,
+    ) -> _wrapped.Scores:
         """The estimator fitted in each fold, or the one that was fitted before."""
         positive, taken = self._layout.classes.tolist()[1], [name for name, _ in rows.columns]
         if self.prefit:
             fitted = (self.estimator,)
         else:
-            with _help_with_groups():
+            with help_with_groups():
                 folds = _fairgame.folds(_arguments.to_json(policy), rows, val)
             y = _arguments.labels(y, rows.rows)
             weights = _arguments.weights(sample_weight, rows.rows)
@@ -286,126 +306,20 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
         columns = tuple(f"{name}{at}" for at in range(len(fitted)))
         return _wrapped.Scores(fitted, columns, positive, taught=not self.prefit)
 
-    def predict(self, X, *, keys=None):
-        """The decision for each row. The same row always gets the same decision.
-
-        Where the models of the mixture disagree, one of them is drawn by a hash of the row's features. With `keys`,
-        an array of identifiers, it is drawn by a hash of the row's key: two people with equal features are then drawn
-        independently.
-        """
-        rows = self._features(X)
-        if keys is not None:
-            keys = _fairgame.Table.from_columns([("key", column(column_or_1d(keys), "keys"))])
-        decided, _, _ = self._classifier.predict(rows, keys)
-        return self.classes_[decided.astype(int)]
-
-    def predict_proba(self, X):
-        """The probability of each *decision*, over the random draw of a model.
-
-        It is not the probability that the label is positive: where all models agree, it is 0 or 1.
-        """
-        rows = self._features(X)
-        _, chance, _ = self._classifier.predict(rows)
-        return np.column_stack([1.0 - chance, chance])
-
-    def decision_function(self, X):
-        """The mean score over the mixture. If the mixture is a single model, a decision is positive above 0."""
-        rows = self._features(X)
-        return self._classifier.predict(rows)[2]
-
-    def decision_distribution(self, X) -> DecisionDistribution:
-        """The decision and the score of each model, and the probability that it is drawn."""
-        rows = self._features(X)
-        scores = np.column_stack(self._classifier.scores(rows))
-        weights = np.array([one["weight"] for one in self.mixture_])
-        return DecisionDistribution(weights, self.classes_[(scores > 0).astype(int)], scores)
-
-    def evaluate(self, X, y, *, sensitive_features=None, sample_weight=None, unit=None, confidence=0.95) -> Evaluation:
-        """The rates and constraints on these rows, with confidence intervals and verdicts.
-
-        Where several rows are of one person, `unit` says which: it is an array with one identifier per row, or the
-        name of a column. Intervals are then those of independent units.
-        """
-        check_is_fitted(self)
-        rows, weight = self._rows(X, y, sensitive_features, sample_weight)
-        with _help_with_groups():
-            found, notes = self._classifier.evaluate(rows, weight, confidence, _arguments.units(unit, rows))
-        for note in notes:
-            warnings.warn(note, FairGameWarning, stacklevel=2)
-        return Evaluation(json.loads(found), notes)
-
-    def report(
-        self, path: str | os.PathLike | None = None, *, test: tuple | None = None, name: str = "model"
-    ) -> str | None:
-        """Writes a report in HTML to `path`, or returns it if there is no path.
-
-        `test` is (X, y), (X, y, sensitive_features) or (X, y, sensitive_features, sample_weight): rows to evaluate
-        the classifier on. Without it, the report only has the evaluations that were made in training.
-        """
-        check_is_fitted(self)
-        rows = weight = None
-        if test is not None:
-            parts = _arguments.parts(test, "test", ("sensitive_features", "sample_weight"))
-            rows, weight = self._rows(*parts)
-        with _help_with_groups():
-            page = self._classifier.report(name, rows, weight)
-        if path is None:
-            return page
-        # Under another name first, so that nobody reads half a page.
-        part = pathlib.Path(f"{os.fspath(path)}.part")
-        part.write_text(page, encoding="utf-8")
-        part.replace(path)
-        return None
-
-    def save(self, path: str | os.PathLike) -> None:
-        """Writes a model file, which the command line can read too."""
-        check_is_fitted(self)
-        if self._scores is not None:
-            name = type(self._scores.estimators[0]).__name__
-            raise ValueError(f"a model file cannot hold {name}: keep the whole classifier with joblib.dump or pickle")
-        self._classifier.save(os.fspath(path))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike, *, classes: Iterable[Any] | None = None) -> FairGameClassifier:
-        """Reads a model file that Python or the command line wrote.
-
-        `classes` are the negative label and the positive one. A file of the command line does not name them: without
-        `classes`, its decisions are False and True.
-        """
-        return cls._of(_fairgame.Classifier.load(os.fspath(path)), classes)
-
-    @classmethod
-    def _of(cls, classifier: Any, classes: Iterable[Any] | None = None, result: Any = None) -> FairGameClassifier:
-        described = json.loads(classifier.describe())
-        made = cls()._keep(classifier, Layout.of_file(described, classes), result)
-        # The parameters it was trained with, so that a clone trains the same classifier. Validation rows are not kept.
-        policy = described["settings"]
-        own = [key for key in cls._policy_arguments() if policy.get(key) != "given"]
-        learning = [key for key, one in _SETTINGS.items() if one["group"] == "Training"]
-        more = {key: policy[key] for key in learning if key in policy and key not in (*own, *_FITTED)}
-        made.set_params(**{key: policy[key] for key in own}, random_state=policy["seed"], settings=more)
-        made.selection, made.margin = _arguments.without_margin(made.selection)
-        return made
-
-    @classmethod
-    def _policy_arguments(cls) -> list[str]:
-        """The keys of a policy that are arguments of their own."""
-        return [key for key in cls._get_param_names() if key in _SETTINGS]
-
-    def _policy(self, weighted: bool, unit: str | None) -> dict[str, Any]:
+    def _policy(self, weighted: bool, unit: str | None, objective: str) -> dict[str, Any]:
         more = dict(self.settings or {})
         own = self._policy_arguments()
-        if clash := sorted({*_FITTED, *own} & set(more)):
+        if clash := sorted({*FITTED, *own} & set(more)):
             key = clash[0]
-            raise ValueError(f"settings: `{key}` is an argument of its own, {_FITTED.get(key, key)}")
+            raise ValueError(f"settings: `{key}` is an argument of its own, {FITTED.get(key, key)}")
         encoder = dict(more.pop("encoder", None) or {})
         encoder["ignore"] = [*encoder.get("ignore", []), *self._layout.groups]
         # None leaves a setting to the recipe.
         return {
             **{key: getattr(self, key) for key in own},
-            "selection": _arguments.with_margin(self.selection, self.margin),
+            "selection": _selection.joined(self.selection, self.margin, self.deterministic),
             "label": self._layout.label,
-            "objective": str(self.objective),
+            "objective": objective,
             "constraints": _arguments.constraint_texts(self.constraints),
             "seed": _arguments.seed(self.random_state),
             "weight": self._layout.weight_column if weighted else None,
@@ -414,111 +328,9 @@ class FairGameClassifier(ClassifierMixin, BaseEstimator):
             **more,
         }
 
-    def _keep(self, classifier: Any, layout: Layout, result: Any = None) -> FairGameClassifier:
-        """Sets the attributes of a fitted estimator. `result` is what training returned; a file has none."""
-        self._classifier, self._layout = classifier, layout
-        described = json.loads(classifier.describe())
-        record = described["record"] or {"moments": [], "parts": [], "warnings": [], "turns": 0}
-        self.classes_ = np.array([False, True]) if layout.classes is None else layout.classes
-        self.constraints_ = described["constraints"]
-        self.mixture_ = described["mixture"]
-        self.iterates_ = record["moments"]
-        self.evaluations_ = {part["part"]: Evaluation(part["evaluation"]) for part in record["parts"]}
-        self.warnings_ = record["warnings"]
-        self.n_iter_ = record["turns"]
-        self.games_ = record.get("games", [])
-        self.standing_ = described["standing"]
-        self.enforcement_ = [_enforcement(one) for one in record.get("enforcement", [])]
-        self.margin_price_ = record.get("margin_price")
-        self.rule_price_ = record.get("rule_price")
-        self.importance_ = record.get("importance", [])
-        # The library sees the scores of an estimator, and not which columns they are of.
-        if self._scores is not None:
-            self.importance_ = []
-        self.estimators_ = [] if self._scores is None else list(self._scores.estimators)
-        self.prices_ = _by_constraint(self.constraints_, record.get("prices", []))
-        if result is not None:
-            self.notices_ = result["notices"]
-            self.multipliers_ = _by_constraint(self.constraints_, result["multipliers"])
-        return self
-
-    def _rows(self, X, y, sensitive_features, sample_weight):
-        """Features, groups and labels as one table, and the weights of its rows."""
-        X = self._checked(X)
-        rows = self._scored(self._layout.rows(X, y, sensitive_features), X)
-        return rows, _arguments.weights(sample_weight, rows.rows)
-
-    def _scored(self, rows, X):
-        """The rows with the scores of other estimators beside them, if these decide."""
-        return rows if self._scores is None else self._scores.beside(rows, X)
-
-    def _features(self, X):
-        check_is_fitted(self)
-        X = self._checked(X)
-        return self._scored(self._layout.features(X), X)
-
-    def _checked(self, X):
-        """X, after scikit-learn's check that it has the columns of `fit`.
-
-        Nothing is compared for a `Table`, or if the classifier is from a file: columns are then found by name.
-        """
-        X = _arguments.features(X, self)
-        if self._layout.columns and not isinstance(X, _fairgame.Table):
-            validate_data(self, X, reset=False, skip_check_array=True)
-        return X
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """The share of each column of X in what the splits of trees gained; shape (n_features,). Only of trees."""
-        check_is_fitted(self)
-        gains = {one["column"]: one["gain"] for one in self.importance_}
-        if not gains or None in gains.values():
-            raise AttributeError("feature_importances_ is known of trees only; see importance_")
-        return np.array([gains.get(name, 0.0) for name in self._layout.columns])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._classifier is not None
-
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _by_constraint(constraints: list[str], values: list[float]) -> dict[str, float]:
-    """The value of each constraint. Those of a constraint that is given twice add up."""
-    found: dict[str, float] = {}
-    for constraint, value in zip(constraints, values):
-        found[constraint] = found.get(constraint, 0.0) + value
-    return found
-
-
-def _enforcement(one: dict[str, Any]) -> dict[str, Any]:
-    """What training says of a constraint, flat, so that a list of them makes a frame."""
-    estimate = one["estimate"] or {}
-    interval = estimate.get("interval") or {}
-    return {
-        "name": one["constraint"],
-        **{key: one[key] for key in ("value", "optimism", "asked", "margin")},
-        "estimate": estimate.get("value"),
-        **{key: interval.get(key) for key in ("low", "high")},
-        "standing": one["standing"],
-    }
-
-
-@contextlib.contextmanager
-def _help_with_groups():
-    """Adds to an error about a missing column how groups are given."""
-    try:
-        yield
-    except ValueError as error:
-        if "there is no column" not in str(error):
-            raise
-        more = "groups that are no columns of X are given as sensitive_features; an array of them is the column `group`"
-        raise ValueError(f"{error}\n  help: {more}") from None
-
-
-# The compiled class cannot be pickled by itself.
-copyreg.pickle(_fairgame.Classifier, lambda one: (_fairgame.Classifier.from_bytes, (bytes(one.to_bytes()),)))

@@ -29,7 +29,7 @@ class Layout:
     classes: np.ndarray | None
     """The negative label and the positive one; None for a file that does not say what they are called."""
     columns: tuple[str, ...] = ()
-    """The columns of X in the order of `fit`; empty for a file, which finds its columns by name only."""
+    """The columns of X in the order of `fit`; empty for a file of our own models, which finds columns by name only."""
     named: bool = True
     """Whether columns are found by name; if not, by position, since `fit` saw an array."""
     groups: tuple[str, ...] = ()
@@ -53,12 +53,15 @@ class Layout:
         """The layout that a model file describes. `classes` replace the labels that it names."""
         label, columns = described["label"], described["label_columns"]
         label_column = columns[0] if len(columns) == 1 else None
+        # Estimators of another library need the columns that they were fitted on; our own models find theirs by name.
+        beside = described.get("companion") or {"features": (), "named": True}
+        fitted = (tuple(beside["features"]), beside["named"])
         two = described["labels"] if classes is None else list(classes)
         if two is None:
-            return cls(label, label_column, None)
+            return cls(label, label_column, None, *fitted)
         if len(two) != 2:
             raise ValueError("classes are two labels: the negative one, then the positive one")
-        layout = cls(label, label_column, np.array(two))
+        layout = cls(label, label_column, np.array(two), *fitted)
         if label_column is not None and label == _condition(label_column, layout.classes.tolist()[0]):
             raise ValueError(f"a row is positive where `{shown(label)}`: the positive label is the second of classes")
         return layout

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _times as times
 from ._fairgame import Table, shown
 
 # Above it, different integers may be the same float64.
@@ -47,7 +48,7 @@ def table(X: Any, names: Sequence[str] = ()) -> Table:
     else:
         X = np.asarray(X)
         X = X.reshape(-1, 1) if X.ndim == 1 else X
-        take = lambda i: X[:, i]
+        take = (lambda i: _parsed(X[:, i])) if X.dtype.kind in "UST" else lambda i: X[:, i]
     names = names or array_names(X.shape[1])
     return Table.from_columns([(name, column(take(i), name)) for i, name in enumerate(names)])
 
@@ -78,6 +79,8 @@ def column(values: Any, name: Any = "") -> Any:
     if kind.startswith(("Int", "UInt", "Float")):
         _check_exact(values[~values.isna()].to_numpy() if kind[0] != "F" else np.empty(0), name)
         return np.ascontiguousarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    if getattr(values, "dt", None) is not None and getattr(values.dtype, "tz", None) is not None:
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     match array.dtype.kind:
         case "b":
@@ -89,9 +92,20 @@ def column(values: Any, name: Any = "") -> Any:
             if np.isinf(array).any():
                 raise ValueError(f"column `{shown(str(name))}` contains infinity")
             return np.ascontiguousarray(array, dtype=np.float64)
+        case "M":
+            return times.column(array)
         case "O" | "U" | "T":
             return _objects(values if hasattr(values, "factorize") else array, name)
     raise ValueError(f"column `{shown(str(name))}` holds {array.dtype}: make numbers, truths or categories of it")
+
+
+def _parsed(texts: np.ndarray) -> np.ndarray:
+    """A column of an array of texts, for which numpy made texts of numbers too: numbers if all of them are."""
+    texts = np.char.decode(texts, "utf-8") if texts.dtype.kind == "S" else texts
+    try:
+        return texts.astype(np.float64)
+    except ValueError:
+        return texts
 
 
 def _check_exact(whole: np.ndarray, name: Any) -> None:
@@ -121,7 +135,8 @@ def _objects(values: Any, name: Any) -> Any:
         whole = [value for value in held if isinstance(value, (int, np.integer))]
         _check_exact(np.array(whole, dtype=object), name)
         return np.array([*map(float, held), np.nan])[codes]
-    odd = next((value for value in held if not isinstance(value, (str, bool, int, float, np.generic))), None)
+    plain = (str, bool, int, float, np.generic, *times.KINDS)
+    odd = next((value for value in held if not isinstance(value, plain)), None)
     if odd is not None:
         odd = f"objects, such as a {type(odd).__name__}"
         raise ValueError(f"column `{shown(str(name))}` holds {odd}: make texts or numbers of it")
@@ -134,6 +149,8 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
+    if isinstance(value, (*times.KINDS, np.datetime64)):
+        return times.text(value)
     return str(value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from ._fairgame import Table
+from ._fairgame import Table, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,20 @@ class Scores:
         scale = "probability" if hasattr(self.estimators[0], "predict_proba") else "log_odds"
         return {"scores": {"columns": list(self.columns), "taught": self.taught, "scale": scale}}
 
+    @classmethod
+    def of_file(cls, estimators: Sequence[Any], described: Mapping[str, Any]) -> Scores:
+        """The scores of estimators that were saved beside a model file, which says what their columns are called."""
+        settings = described["settings"]["model"]["scores"]
+        if len(estimators) != len(settings["columns"]):
+            raise ValueError(f"{len(estimators)} estimators are saved for {len(settings['columns'])} columns of scores")
+        labels = described["labels"]
+        return cls(tuple(estimators), tuple(settings["columns"]), labels[1] if labels else True, settings["taught"])
+
+    @property
+    def estimator(self) -> Any:
+        """What was wrapped: an estimator to fit, or the one that was fitted before."""
+        return clone(self.estimators[0]) if self.taught else self.estimators[0]
+
     def beside(self, rows: Table, X: Any) -> Table:
         """The rows with the scores of X beside them."""
         scores = [(name, scores_of(one, X, self.positive)) for name, one in zip(self.columns, self.estimators)]
@@ -50,7 +64,9 @@ def check(estimator: Any, weighted: bool, prefit: bool) -> None:
         try:
             check_is_fitted(estimator)
         except NotFittedError:
-            raise ValueError(f"prefit=True, and {name} is not fitted: fit it, or leave prefit out") from None
+            said = f"prefit=True, and {name} is not fitted: fit it, or leave prefit out"
+            more = "clone makes unfitted copies; give FrozenEstimator(estimator), which it leaves as it is"
+            raise ValueError(f"{said}\n  help: {more}") from None
     elif not hasattr(estimator, "fit"):
         raise ValueError(f"estimator is {estimator!r}, which has no fit")
     # Some have `predict_proba` only with certain parameters, which they know before they are fitted.
@@ -75,6 +91,21 @@ def fit_folds(
         return one.fit(_safe_indexing(X, rows), y[rows], **more)
 
     return tuple(Parallel(n_jobs=n_jobs)(delayed(fit)(np.asarray(rows, dtype=np.intp)) for rows in taught))
+
+
+def features_of(data: Any, columns: Sequence[str], named: bool) -> Any:
+    """The columns that estimators were fitted on, taken out of a frame that also has the label and the groups."""
+    library = type(data).__module__.partition(".")[0]
+    if library not in ("pandas", "polars") or not hasattr(data, "columns"):
+        raise ValueError(
+            "an estimator of another library decides, and it needs its columns as a frame: give a frame of pandas or"
+            " polars, or use classifier.evaluate(X, y)"
+        )
+    if missing := [name for name in columns if name not in data.columns]:
+        more = "" if named else "; it was fitted on an array, so that classifier.evaluate(X, y) is simpler"
+        raise ValueError(f"the estimator needs the column `{shown(missing[0])}`, which the table does not have{more}")
+    taken = data[list(columns)]
+    return taken if named else taken.to_numpy()
 
 
 def scores_of(estimator: Any, X: Any, positive: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ import matplotlib
 import pytest
 
 import fairgame
-from fairgame import _estimator, plot, rates
+from fairgame import _adjust, _estimator, _scorer, plot, rates
 
 matplotlib.use("Agg")
 ROOT = pathlib.Path(__file__).parents[2]
@@ -20,7 +20,7 @@ WANTED = {
 }
 
 
-@pytest.mark.parametrize("module", [fairgame, _estimator, rates, plot], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [fairgame, _adjust, _estimator, _scorer, rates, plot], ids=lambda module: module.__name__)
 def test_docstrings(module):
     failed, tried = doctest.testmod(module)
     assert failed == 0

@@ -64,7 +64,7 @@ def test_margins(people):
         (dict(margin=-1), "a margin of -1 standard errors"),
         (dict(margin="100%"), "0.95 is a usual one"),
         (dict(margin="gate:95%"), "nor a gate"),
-        (dict(margin="95%", selection="last"), "the selection `shrink` only"),
+        (dict(margin="95%", selection="last"), "the selection `shrink` or `rule` only"),
         (dict(margin="95%", selection={"shrink": {"margin": 1}}), "given twice"),
         (dict(settings={"unit": "id"}), "an argument of its own, groups"),
     ],

@@ -109,6 +109,26 @@ def test_lightgbm_with_categories_and_missing_values():
     assert max(one["value"] for one in model.evaluations_["val"].constraints) <= 1e-6
 
 
+def test_xgboost(tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    X, y = people(3000, 5)
+    fresh, truth = people(12000, 6)
+    X.loc[::7, "skill"] = fresh.loc[::7, "skill"] = np.nan
+    # It takes labels 0 and 1 only.
+    y, truth = (y == "yes").astype(int), (truth == "yes").astype(int)
+    estimator = xgboost.XGBClassifier(n_estimators=20, max_depth=3, enable_categorical=True)
+    weigh = lambda rows: np.where(rows["sex"] == "f", 2.0, 1.0)
+    model = FairGameClassifier([RULE], estimator=estimator, margin="95%").fit(X, y, sample_weight=weigh(X))
+    assert model.standing_ == "promised" and len(model.estimators_) == 5
+    found = model.evaluate(fresh, truth, sample_weight=weigh(fresh))
+    assert max(one["value"] for one in found.constraints) <= 0
+    model.save(tmp_path / "m.safetensors")
+    again = FairGameClassifier.load(tmp_path / "m.safetensors")
+    assert np.array_equal(again.predict_proba(fresh), model.predict_proba(fresh))
+    with pytest.raises(ValueError):
+        FairGameClassifier([RULE], estimator=estimator).fit(X, np.where(y == 1, "yes", "no"))
+
+
 def test_weights_are_passed_or_refused():
     X, y = people(1200, 6)
     weights = np.where(X["sex"] == "f", 2.0, 1.0)
@@ -206,6 +226,3 @@ def test_refused_together():
     fitted = LogisticRegression().fit(np.zeros((4, 5)), [0, 1, 0, 1])
     with pytest.raises(ValueError):
         FairGameClassifier(estimator=fitted, prefit=True).fit(numbers(X), y)
-    model = FairGameClassifier(["recall() >= 0.7"], estimator=LogisticRegression()).fit(numbers(X), y)
-    with pytest.raises(ValueError, match="joblib"):
-        model.save("nowhere.safetensors")

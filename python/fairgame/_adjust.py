@@ -1,0 +1,162 @@
+"""Constraints over the scores of a model that is trained already, in whatever library or language."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from . import _arguments, _fairgame, _selection
+from ._align import aligned
+from ._estimator import FairGameClassifier
+from ._fairgame import Table
+from ._progress import Bar
+from ._said import UNSEEN, FairGameWarning
+from ._table import column, table
+
+SLACK = 1e-9  # By how much rounding may put a probability outside [0, 1].
+
+
+def adjust(
+    scores: Any,
+    data: Any,
+    *,
+    label: str,
+    constraints: Iterable[Any],
+    objective: Any = "error()",
+    margin: float | str | Mapping[str, Any] | None = None,
+    deterministic: bool = False,
+    scale: str = "probability",
+    name: str = "score",
+    ignore: Iterable[str] = (),
+    classes: Iterable[Any] | None = None,
+    sample_weight: Any = None,
+    unit: Any = None,
+    settings: Mapping[str, Any] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int | str = "auto",
+) -> FairGameClassifier:
+    """Puts constraints over the scores of any model, as `fairgame train --score` does.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+        What the model says of each row. The model must not have been trained on these rows: otherwise the scores look
+        better than they are, and the constraints hold less often on new rows than is said.
+    data : frame, dict of arrays, or path of a file
+        The same rows, with the label and the groups as columns.
+    label : str
+        The condition that makes a row positive, such as `'hired == "yes"'`.
+    constraints, objective, margin, deterministic, random_state, n_jobs, verbose
+        As of `FairGameClassifier`.
+    scale : "probability" or "log_odds"
+        What the scores are.
+    name : str
+        What the column of scores is called in the tables of the classifier.
+    ignore : list of str
+        Columns that are not known when a row is decided. Groups by these columns are modelled by boosted trees from
+        the other columns.
+    classes : two labels
+        What decisions are called: the negative label, then the positive one. Without it they are False and True.
+    sample_weight : array of shape (n,)
+        The weight of each row.
+    unit : str or array of shape (n,)
+        Which rows belong together, such as those of one person: a column of the data, or one identifier per row.
+    settings : dict
+        Any other key of a policy.
+
+    Returns
+    -------
+    FairGameClassifier
+        Its tables have the scores in the column `name`, beside the columns of `data` that it needs.
+
+    Examples
+    --------
+    >>> import warnings, fairgame, numpy as np
+    >>> warnings.simplefilter("ignore", fairgame.FairGameWarning)
+    >>> rng = np.random.default_rng(0)
+    >>> chance = rng.random(2000)
+    >>> people = {"sex": rng.choice(["f", "m"], 2000), "hired": rng.random(2000) < chance}
+    >>> rule = fairgame.adjust(chance, people, label="hired", constraints=["tpr(each sex) >= 0.9"])
+    >>> rule.predict({"score": [0.05, 0.95], "sex": ["f", "m"]}).tolist()
+    [False, True]
+    """
+    rows = table(data)
+    scores, unit = aligned(scores, data, "scores"), aligned(unit, data, "unit")
+    taken = [known for known, _ in rows.columns]
+    if name in taken:
+        raise ValueError(f"the data have a column `{_fairgame.shown(name)}` already: give the scores another name")
+    more: list[tuple[str, Any]] = [(name, _checked(scores, rows.rows, scale))]
+    given = dict(settings or {})
+    own = {"label", "objective", "constraints", "model", "selection", "weight", "unit", "seed"}
+    if clash := sorted(own & set(given)):
+        raise ValueError(f"settings: `{clash[0]}` is an argument of its own, or follows from others")
+    encoder = dict(given.pop("encoder", None) or {})
+    policy = {
+        **given,
+        "label": str(label),
+        "objective": str(objective),
+        "constraints": _arguments.constraint_texts(constraints),
+        "model": {"scores": {"columns": [name], "scale": scale}},
+        "selection": _selection.joined(None, margin, deterministic),
+        "seed": _arguments.seed(random_state),
+        "encoder": {**encoder, "ignore": [*encoder.get("ignore", []), *_names(ignore)]},
+    }
+    weights = _arguments.weights(aligned(sample_weight, data, "sample_weight"), rows.rows)
+    if weights is not None:
+        policy["weight"] = _unused("weight", [*taken, name])
+        more.append((policy["weight"], weights))
+    if unit is not None:
+        _arguments.units(unit, rows)
+        policy["unit"] = unit if isinstance(unit, str) else _unused("unit", [*taken, name])
+        if not isinstance(unit, str):
+            more.append((policy["unit"], column(column_or_1d(unit), "unit")))
+    rows = rows.beside(Table.from_columns(more))
+    with Bar(verbose) as progress:
+        text = _arguments.to_json(policy)
+        classifier, result = _fairgame.train(text, rows, None, _arguments.threads(n_jobs), progress)
+    if classes is not None:
+        classes = list(classes)
+        classifier = classifier.with_labels(_arguments.to_json(classes))
+    made = FairGameClassifier._of(classifier, classes, result=json.loads(result))
+    for warning in [f"the scores {UNSEEN}", *made.warnings_]:
+        warnings.warn(warning, FairGameWarning, stacklevel=2)
+    return made
+
+
+def _checked(scores: Any, rows: int, scale: str) -> np.ndarray:
+    """One score per row, on its scale."""
+    try:
+        found = np.array(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"scores are numbers: {error}") from None
+    if found.ndim != 1:
+        raise ValueError(f"scores are one number a row, such as predict_proba(X)[:, 1], and not of shape {found.shape}")
+    if len(found) != rows:
+        raise ValueError(f"{len(found)} scores are given for {rows} rows")
+    if scale not in ("probability", "log_odds"):
+        raise ValueError(f'scale is "probability" or "log_odds", and not {scale!r}')
+    wrong = ~np.isfinite(found)
+    if scale == "probability":
+        wrong |= (found < -SLACK) | (found > 1 + SLACK)
+        found = np.where(wrong, found, np.clip(found, 0.0, 1.0))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        more = ': give scale="log_odds" if they are log-odds' if scale == "probability" else ""
+        raise ValueError(f"row {row} has the score {found[row]}, which is no {scale.replace('_', '-')}{more}")
+    return found
+
+
+def _names(ignore: Any) -> list[str]:
+    return [ignore] if isinstance(ignore, str) else list(ignore)
+
+
+def _unused(name: str, taken: list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,55 @@
+"""Series and frames of pandas beside a frame: their rows are found by the labels of its index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ._fairgame import shown
+
+
+def aligned(values: Any, X: Any, name: str) -> Any:
+    """`values` in the order of the rows of X. Only an index of pandas says another order; other values stay."""
+    if isinstance(values, Mapping):
+        return {key: aligned(one, X, f"{name}[{key!r}]") for key, one in values.items()}
+    if not _indexed(X) or not _indexed(values) or values.index.equals(X.index):
+        return values
+    if not _same_labels(values.index, X.index):
+        raise ValueError(f"{name} and X have indices with other labels ({_differ(values.index, X.index)}): {_HELP}")
+    if not X.index.is_unique:
+        raise ValueError(f"{name} and X have the labels of their indices in another order, and some repeat: {_HELP}")
+    return values.loc[X.index]
+
+
+def check_order(y: Any, X: Any) -> None:
+    """Refuses a y whose index has the labels of X in another order. scikit-learn takes y by position, and so do we."""
+    if not _indexed(X) or not _indexed(y) or y.index.equals(X.index):
+        return
+    if _same_labels(y.index, X.index):
+        raise ValueError(
+            "y has the labels of the index of X in another order, and rows of y are taken by position: give"
+            " y.loc[X.index], or y.to_numpy() if the order is right"
+        )
+
+
+_HELP = "give values with the index of X, or to_numpy() if they are in the order of X"
+
+
+def _indexed(values: Any) -> bool:
+    """Whether it is a series or a frame of pandas."""
+    return type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "iloc")
+
+
+def _same_labels(one: Any, other: Any) -> bool:
+    if len(one) != len(other):
+        return False
+    if one.is_unique and other.is_unique:
+        return bool(one.isin(other).all())
+    return bool(one.value_counts().sort_index().equals(other.value_counts().sort_index()))
+
+
+def _differ(one: Any, other: Any) -> str:
+    """What is different about the labels of two indices."""
+    if len(one) != len(other):
+        return f"{len(one)} rows and {len(other)}"
+    return f"such as {shown(repr(one[0]))} and {shown(repr(other[0]))} in the first row"
