@@ -44,7 +44,7 @@ class FairGameClassifier(Trained):
         Whether `estimator` is fitted already. `fit` must then be given rows that it was not fitted on.
     algorithm : str or dict
         `"plug_in"`, `"practical"`, `"lagrangian"`, `"unconstrained"`, …, or with its settings,
-        `{"practical": {"turns": 20000}}`. `"auto"` is the plug-in game for trees and practical for other models. With
+        `{"practical": {"turns": 20000}}`. `"auto"` is the plug-in game. With
         `recipe="paper"`, `"auto"` means practical, and a linear model.
     recipe : "recommended" or "paper"
         The defaults for `datasets`, `selection` and the keys of `settings`. `"recommended"` uses cross-fitting, a

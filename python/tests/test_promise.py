@@ -62,7 +62,7 @@ def test_margins(people):
     [
         (dict(margin="much"), "`much` is neither standard errors"),
         (dict(margin=-1), "a margin of -1 standard errors"),
-        (dict(margin="100%"), "0.95 is a usual one"),
+        (dict(margin="100%"), "such as 95%"),
         (dict(margin="gate:95%"), "nor a gate"),
         (dict(margin="95%", selection="last"), "the selection `shrink` or `rule` only"),
         (dict(margin="95%", selection={"shrink": {"margin": 1}}), "given twice"),

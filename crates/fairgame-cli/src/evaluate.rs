@@ -172,6 +172,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     }
     let mut warnings = without_label(unlabelled);
     warnings.extend(without_unit(rows.rows_without_unit()));
+    warnings.extend(classifier.forgets_unit(how.unit.is_some()));
     warnings.extend(unnamed.finish().iter().map(ToString::to_string));
     warnings.extend(seen.finish().map(|seen| seen.to_string()));
     let found = rows.finish(how.confidence)?;

@@ -58,8 +58,8 @@ fn folds_margins_and_steps() {
     says("", &["--margin", "99%"], "selection.shrink.margin.confidence", 0.99);
     says("", &["--margin", "none"], "selection.shrink.margin", "none");
     let steps = || toml::Value::from(vec![0.5, 1.0]);
-    says("", &["--steps", "0.5,1", "--model", "linear"], "steps", steps());
-    says("steps = [0.5, 1.0]\nmodel = \"linear\"", &[], "steps", steps());
+    says("", &["--steps", "0.5,1", "--algorithm", "practical"], "steps", steps());
+    says("steps = [0.5, 1.0]\nalgorithm = \"practical\"", &[], "steps", steps());
     // What is said of patience leaves the rest as the recipe has it; 0 is none.
     says("early_stop.least = 0.001", &[], "early_stop.after", 5_000);
     says("", &["--early-stop", "0"], "early_stop.kept", 0);
@@ -67,7 +67,7 @@ fn folds_margins_and_steps() {
     refuses("", &["--folds", "3", "--one-dataset"], &["cannot be used with"]);
     refuses("", &["--margin", "much"], &["`much` is neither"]);
     refuses("", &["--margin", "-1"], &["a margin of -1 standard errors"]);
-    refuses("", &["--margin", "100%"], &["0.95 is a usual one"]);
+    refuses("", &["--margin", "100%"], &["such as 95%"]);
     refuses(
         "",
         &["--margin", "1", "--selection", "last"],
@@ -137,9 +137,12 @@ fn flags_replace_what_they_name() {
     says("selection = \"rule\"", &[], "selection.shrink.deterministic", true);
     says("", &["--selection", "rule"], "selection.shrink.deterministic", true);
     says("", &["--model", "trees"], "algorithm.plug_in.rounds", 40);
-    says("", &["--model", "linear"], "algorithm.practical.turns", 50_000);
+    says("", &["--model", "linear"], "algorithm.plug_in.turns", 50_000);
+    says("", &["--algorithm", "practical"], "algorithm.practical.turns", 50_000);
     says("", &["--algorithm", "practical"], "model", "linear");
-    refuses("", &["--deterministic", "--model", "mlp"], &["--deterministic"]);
+    says("", &["--deterministic", "--model", "mlp"], "selection.shrink.deterministic", true);
+    refuses("", &["--deterministic", "--algorithm", "practical"], &["--deterministic"]);
+    refuses("", &["--score", "p", "--model", "mlp"], &["--score and --model mlp are both given"]);
     let shrink = "selection.shrink.on = \"val\"";
     says(shrink, &["--selection", "shrink"], "selection.shrink.on", "val");
     says("early_stop.least = 0.5", &["--early-stop", "3"], "early_stop.least", 0.5);
@@ -211,7 +214,7 @@ fn what_is_printed_can_run() {
     for (policy, flags, wanted) in [
         ("", &["--turns", "0"][..], "above 0"),
         ("", &["--batch", "0"], "above 0"),
-        ("", &["--step", "-1", "--model", "linear"], "algorithm.practical.model"),
+        ("", &["--step", "-1", "--model", "linear"], "algorithm.plug_in.model"),
         ("", &["--constraint-step", "-1", "--model", "mlp"], "algorithm.practical.constraint"),
         ("", &["--constraint-step", "-1"], "--constraint-step is not for the algorithm plug_in"),
         ("", &["--model", "trees", "--algorithm", "practical"], "trees cannot be trained"),

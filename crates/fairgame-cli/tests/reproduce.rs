@@ -155,9 +155,11 @@ fn promise_in_small() {
             known("known", "linear"),
             known("known", "mlp"),
             known("known", "trees"),
+            known("known", "game"),
             known("corner", "linear"),
             known("corner", "mlp"),
-            known("corner", "trees")
+            known("corner", "trees"),
+            known("corner", "game")
         ]
     );
     for line in lines {
@@ -216,7 +218,7 @@ fn mistakes() {
         (&["reproduce", "promise", "--problem", "crdit"], "did you mean `credit`?"),
         (&["reproduce", "promise", "--draws", "0"], "--draws"),
         (&["reproduce", "promise", "--margin", "many"], "`many` is neither standard errors"),
-        (&["reproduce", "promise", "--margin", "20%"], "0.95 is a usual one"),
+        (&["reproduce", "promise", "--margin", "20%"], "from 50% to 99.99%"),
         (&["reproduce", "compas", "--out", "file"], "folder cannot be made"),
     ] {
         let run = folder.fairgame(arguments);

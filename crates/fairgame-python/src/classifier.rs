@@ -129,6 +129,7 @@ impl PyClassifier {
         let mut warnings: Vec<String> = unnamed.finish().iter().map(ToString::to_string).collect();
         warnings.extend(seen.map(|seen| seen.to_string()));
         warnings.extend(without_unit(units.as_deref()));
+        warnings.extend(self.0.forgets_unit(units.is_some()));
         let margin = found.margin_to_meet();
         let mut found = serde_json::to_value(&found).map_err(json_failed)?;
         found["margin_to_meet"] = json!(margin);

@@ -116,6 +116,10 @@ impl PolicyArguments {
             let typed = self.flags.typed.iter();
             typed.filter(|(flag, _)| !without.contains(&flag.name.as_str()))
         };
+        if let (Some(_), Some(model)) = (self.flags.text("score"), self.flags.text("model")) {
+            return Err(settings(format!("--score and --model {model} are both given"))
+                .help("give --score for the scores of another model, or --model to train one"));
+        }
         // --set is as if the policy had said it, of the algorithm and the model that flags may name.
         let mut spec = self.problem.policy()?;
         for flag in flags().filter(|flag| is_choice(flag)) {

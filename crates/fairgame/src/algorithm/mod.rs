@@ -48,7 +48,7 @@ declare! {
     /// An algorithm and its settings.
     #[derive(Copy)]
     pub enum Algorithm (default Algorithm::Practical(Practical::default())) {
-        /// `plug_in` for trees, and `practical` for other models.
+        /// `plug_in`, and in the paper's recipe `practical`.
         Auto = "auto",
         /// Algorithm 1: an oracle on a covering against swap regret (Theorem 1).
         Discrete(Discrete) = "discrete",

@@ -6,6 +6,17 @@ use crate::evaluate::{Decisions, Evaluation, evaluate_by_unit};
 use crate::table::Table;
 
 impl Classifier {
+    /// What to know of an evaluation without units, of a classifier that was trained with them.
+    pub fn forgets_unit(&self, by_unit: bool) -> Option<String> {
+        let unit = self.provenance().settings.get("unit").and_then(|name| name.as_str())?;
+        (!by_unit).then(|| {
+            format!(
+                "the training had several rows of one `{unit}`, and this evaluation takes rows as independent: if these \
+                 are not, name the column that says which belong together (`unit`)"
+            )
+        })
+    }
+
     /// Evaluates the classifier's own problem on a table, through its chance of a positive decision on each
     /// row.
     ///

@@ -111,6 +111,9 @@ fn substitute_in(tree: &Expression, members: &[Condition]) -> Expression {
 /// More groups than this from one `each` are surely a mistake.
 const MOST_GROUPS: usize = 100_000;
 
+/// More groups than this are, where a column of numbers makes them: numbers of which so many differ are amounts.
+const MOST_OF_NUMBERS: usize = 1_000;
+
 impl Lowering<'_> {
     /// One statement for each combination of values that occurs in training.
     pub(super) fn spell_out(&self, statement: &Statement, each: &Each) -> Result<Vec<Statement>> {
@@ -121,16 +124,21 @@ impl Lowering<'_> {
         };
         let columns: Vec<&Column> =
             each.columns.iter().map(|name| self.column(name)).collect::<Result<_>>()?;
+        let numbers = columns.iter().any(|column| matches!(column.values, Values::Number(_)));
+        let most = if numbers { MOST_OF_NUMBERS } else { MOST_GROUPS };
         let mut combinations = BTreeSet::new();
         for row in (0..table.rows()).filter(|&row| rows[row]) {
             let codes: Option<Vec<u64>> = columns.iter().map(|column| code(column, row)).collect();
             combinations.extend(codes);
-            if combinations.len() > MOST_GROUPS {
+            if combinations.len() > most {
                 let name = &each.columns[0];
                 return Err(self.fail(
                     name.span,
-                    format!("`each` over more than {MOST_GROUPS} groups"),
-                    "cut the column into a few groups first",
+                    format!("`each` over more than {most} groups"),
+                    match numbers {
+                        true => "compare the number with bounds (`age < 30`), or cut it into a few groups first",
+                        false => "cut the column into a few groups first",
+                    },
                 ));
             }
         }

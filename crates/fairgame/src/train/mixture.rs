@@ -61,7 +61,8 @@ pub(super) struct Chosen {
     pub(super) candidates: Option<Candidates>,
     /// The chance of a positive decision of each row that judges, as they are stored.
     pub(super) chances: Vec<f64>,
-    /// By how much draws that rows share spread each constraint's loss.
+    /// By how much draws that rows share spread each constraint's loss: as margins have it, and as it is.
+    pub(super) paid_shared: Vec<f64>,
     pub(super) shared: Vec<f64>,
 }
 
@@ -103,30 +104,46 @@ impl Optimism {
 }
 
 impl Training<'_> {
-    /// Measures what the games kept, and selects one mixture of it.
-    pub(super) fn select(&self, played: &[Played], selection: Selection) -> Result<Chosen> {
+    /// Measures what the games kept, and selects one mixture of it. Margins cover draws that rows share if `shared` says by
+    /// how much these spread each constraint's loss.
+    pub(super) fn select(
+        &self,
+        played: &[Played],
+        selection: Selection,
+        shared: &[f64],
+    ) -> Result<Chosen> {
         let Selection::Shrink(spec) = selection else {
             let measured = self.measure(played, (0, 0))?;
             measured.check()?;
             let weights = selection.select(&measured.iterates)?.weights;
             let chances = self.chances(played, &measured, &weights)?;
             let (paid, explained, candidates) = (None, None, None);
-            let shared = Vec::new();
-            return Ok(Chosen { measured, weights, paid, explained, candidates, chances, shared });
+            let (paid_shared, shared) = (Vec::new(), Vec::new());
+            return Ok(Chosen {
+                measured,
+                weights,
+                paid,
+                explained,
+                candidates,
+                chances,
+                paid_shared,
+                shared,
+            });
         };
         let mut start = Start::default();
         let (measured, allowed, paid) = match &self.ground {
-            Some(ground) => self.pay_for_rules(ground, played, spec, &mut start)?,
+            Some(ground) => self.pay_for_rules(ground, played, (spec, shared), &mut start)?,
             None => {
                 let measured = self.measure(played, (spec.thresholds, spec.parts))?;
                 measured.check()?;
                 let allowed = self.allowed(spec.epsilon, &measured)?;
-                let program = Program { spec, allowed, training: self, measured: &measured };
+                let program =
+                    Program { spec, allowed, training: self, measured: &measured, shared };
                 let paid = program.pay(played, &program.columns(None)?, &mut start)?;
                 (measured, allowed, paid)
             }
         };
-        let program = Program { spec, allowed, training: self, measured: &measured };
+        let program = Program { spec, allowed, training: self, measured: &measured, shared };
         let all = program.columns(None)?;
         let candidates = program.candidates(&paid, &all, &mut start)?;
         // Prices are good to know, and no reason to have no classifier.
@@ -145,8 +162,8 @@ impl Training<'_> {
         let (explained, weights) = (explained.ok(), paid.shrunk.weights.clone());
         let chances = self.chances(played, &measured, &weights)?;
         let (paid, candidates) = (Some(paid), Some(candidates));
-        let shared = Vec::new();
-        Ok(Chosen { measured, weights, paid, explained, candidates, chances, shared })
+        let (paid_shared, shared) = (shared.to_vec(), Vec::new());
+        Ok(Chosen { measured, weights, paid, explained, candidates, chances, paid_shared, shared })
     }
 
     /// Of each constraint, whether a group that it is about has fewer rows than there are parts. What a part loses is then
@@ -177,7 +194,7 @@ impl Training<'_> {
         &self,
         ground: &Ground,
         played: &[Played],
-        spec: ShrinkSpec,
+        (spec, shared): (ShrinkSpec, &[f64]),
         start: &mut Start,
     ) -> Result<(Measurements, f64, Paid)> {
         /// How often rules are sought under the margins that the last ones led to.
@@ -191,7 +208,7 @@ impl Training<'_> {
         let mut time = 0;
         loop {
             self.find_rules(ground, played, &mut measured, &of, (&targets, allowed))?;
-            let program = Program { spec, allowed, training: self, measured: &measured };
+            let program = Program { spec, allowed, training: self, measured: &measured, shared };
             let paid = program.pay(played, &program.columns(None)?, start)?;
             let total = paid.total_asked();
             time += 1;
@@ -236,6 +253,7 @@ impl Training<'_> {
         margin: Margin,
         chances: &[f64],
         optimism: Option<&Optimism>,
+        shared: &[f64],
     ) -> Vec<f64> {
         let constraints = self.bound.constraints().len();
         let enforced = self.enforced();
@@ -258,6 +276,11 @@ impl Training<'_> {
                 *margin = margin.hypot((z * error).max(least));
             }
         }
+        let z = margin.quantile(constraints);
+        found
+            .iter_mut()
+            .zip(shared)
+            .for_each(|(margin, spread)| *margin = margin.hypot(z * spread));
         found
     }
 }
@@ -292,6 +315,8 @@ struct Program<'a> {
     allowed: f64,
     training: &'a Training<'a>,
     measured: &'a Measurements,
+    /// By how much draws that rows share spread each constraint's loss; empty where margins need not cover that.
+    shared: &'a [f64],
 }
 
 impl Program<'_> {
@@ -337,14 +362,14 @@ impl Program<'_> {
         let margin = self.spec.margin;
         for round in 0..2 * ROUNDS {
             let chances = self.training.chances(played, self.measured, &shrunk.weights)?;
-            let mut next = self.training.margins(margin, &chances, optimism.as_ref());
+            let mut next = self.training.margins(margin, &chances, optimism.as_ref(), self.shared);
             let last = round >= ROUNDS;
             let mut found = match (self.measured.parts, last) {
                 (0, _) | (_, true) => None,
                 _ => Some(self.optimism(&shrunk.weights, &next, &paid, start)?),
             };
             if let (0, Some(found)) = (round, &found) {
-                next = self.training.margins(margin, &chances, Some(found));
+                next = self.training.margins(margin, &chances, Some(found), self.shared);
             }
             // Two mixtures may take turns: halfway between them both are nearly right. At last margins only grow, so
             // that they are enough for the mixture that they lead to.

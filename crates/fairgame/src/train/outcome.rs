@@ -147,13 +147,19 @@ impl Training<'_> {
             return Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
                 .help("play at least one turn"));
         }
-        let mut chosen = self.select(played, selection)?;
+        let mut chosen = self.select(played, selection, &[])?;
         let cross = matches!(self.plan.spec.datasets, Datasets::Cross { .. });
-        let out_of_fold = cross.then(|| self.train.in_table_order(&chosen.chances));
         let mut classifier = self.classifier(played, &chosen)?;
-        classifier.keep_candidates(chosen.candidates.clone());
-        let (parts, shared) = self.judge(&classifier, played, &chosen)?;
+        let (mut parts, shared) = self.judge(&classifier, played, &chosen)?;
         chosen.shared = shared;
+        if let Some(shared) = self.to_cover(&chosen) {
+            // Once more, with margins that cover what draws that rows share spread.
+            chosen = self.select(played, selection, &shared)?;
+            classifier = self.classifier(played, &chosen)?;
+            (parts, chosen.shared) = self.judge(&classifier, played, &chosen)?;
+        }
+        classifier.keep_candidates(chosen.candidates.clone());
+        let out_of_fold = cross.then(|| self.train.in_table_order(&chosen.chances));
         let mut trained = Trained {
             classifier,
             games: self.summaries(played, &chosen),
@@ -388,7 +394,7 @@ impl Training<'_> {
         let infeasible = explained.and_then(|all| warning::infeasible(&self.bound, all, violated));
         warnings.extend(infeasible);
         warnings.extend(self.not_promised(chosen, &trained.enforcement));
-        warnings.extend(warning::shared_draws(&trained.enforcement, &chosen.shared));
+        warnings.extend(warning::shared_draws(&trained.enforcement, chosen));
         if played.iter().any(|game| game.interrupted) {
             let turn = played.iter().map(|game| game.turn).sum();
             let turns = played.iter().map(|game| game.turns).sum();

@@ -104,7 +104,7 @@ impl Training<'_> {
         let paid = chosen.paid.as_ref();
         let optimism = paid.and_then(|paid| paid.optimism.as_ref());
         let corrections = optimism.map(Optimism::paid);
-        let sure = self.sure(&chosen.chances, optimism);
+        let sure = self.sure(chosen, optimism);
         let of = |(at, value): (usize, f64)| {
             let correction = corrections.as_ref().map_or(0.0, |all| all[at]);
             let (asked, margin) = paid.map_or((0.0, 0.0), |paid| (paid.asked[at], paid.had[at]));
@@ -121,7 +121,7 @@ impl Training<'_> {
             let promised = sure.as_ref().is_some_and(|sure| {
                 let room = -(value + correction);
                 known.is_some()
-                    && chosen.shared.get(at).is_none_or(|spread| spreads_little(*spread, sure[at]))
+                    && chosen.covers_shared(at, sure[at])
                     && margin >= asked - 1e-6
                     && room >= sure[at] * (1.0 - NEARLY) - SAME
                     && paid.is_some_and(|paid| paid.spare)
@@ -145,21 +145,40 @@ impl Training<'_> {
     }
 
     /// The margins that a promise needs at the confidence that was asked for, if one can be made.
-    fn sure(&self, chances: &[f64], optimism: Option<&Optimism>) -> Option<Vec<f64>> {
+    fn sure(&self, chosen: &Chosen, optimism: Option<&Optimism>) -> Option<Vec<f64>> {
         let Selection::Shrink(spec) = self.plan.spec.selection else { return None };
         if self.no_promise().is_some() {
             return None;
         }
         let level = spec.margin.confidence()?;
-        Some(self.margins(Margin::Confidence(level), chances, optimism))
+        let margin = Margin::Confidence(level);
+        Some(self.margins(margin, &chosen.chances, optimism, &chosen.paid_shared))
     }
 }
 
-/// Whether draws that rows share spread a loss by so little that its margin covers it.
-///
-/// Two standard deviations of a quarter of the margin add 3 % to it, as squares add up.
-pub(super) fn spreads_little(spread: f64, margin: f64) -> bool {
-    2.0 * spread <= 0.25 * margin
+impl Chosen {
+    /// Whether this margin of a constraint covers the spread by draws that rows share.
+    ///
+    /// It does where it was asked for, or where the spread is small: two standard deviations of a quarter of the margin
+    /// add 3 % to it, as squares add up.
+    pub(super) fn covers_shared(&self, at: usize, margin: f64) -> bool {
+        let of = |all: &[f64]| all.get(at).copied().unwrap_or(0.0);
+        let (spread, paid) = (of(&self.shared), of(&self.paid_shared));
+        2.0 * spread <= 0.25 * margin || spread <= 1.15 * paid
+    }
+}
+
+impl Training<'_> {
+    /// By how much draws that rows share spread each constraint's loss, where margins can cover that and do not yet:
+    /// a spread that is larger than the margin itself would cost too much, and draws by an identifier cost nothing.
+    pub(super) fn to_cover(&self, chosen: &Chosen) -> Option<Vec<f64>> {
+        let Selection::Shrink(spec) = self.plan.spec.selection else { return None };
+        let z = spec.margin.quantile(self.bound.constraints().len());
+        let asked = &chosen.paid.as_ref()?.asked;
+        let open = (0..asked.len()).any(|at| !chosen.covers_shared(at, asked[at]));
+        let small = chosen.shared.iter().zip(asked).all(|(spread, margin)| z * spread <= *margin);
+        (open && small).then(|| chosen.shared.clone())
+    }
 }
 
 /// The last round of margins may leave this share of one.

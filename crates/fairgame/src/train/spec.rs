@@ -84,7 +84,7 @@ declare! {
         /// Regularisation of the model's parameters.
         pub region: Region = with(Region::default()).group("Training"),
         /// Algorithm that trains; discrete, continuous, practical and lagrangian are 1 to 4 of the paper. `auto` is the
-        /// plug-in game for trees, and practical for other models.
+        /// plug-in game, and in the paper's recipe practical.
         pub algorithm: Algorithm = by(|recipe| match recipe {
             Recipe::Recommended => Algorithm::Auto,
             Recipe::Paper => Algorithm::default(),

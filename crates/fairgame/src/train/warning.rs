@@ -7,7 +7,7 @@ use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use serde::Serialize;
 
 use super::mixture::{Chosen, Optimism};
-use super::promise::{NoPromise, spreads_little};
+use super::promise::NoPromise;
 use super::{Enforcement, Standing, Training};
 use crate::classifier::{Explained, Margin, Selection};
 use crate::evaluate::{Evaluation, Interval, ROUNDING};
@@ -288,13 +288,16 @@ pub(super) fn violated(enforcement: &[Enforcement]) -> impl Iterator<Item = Warn
 }
 
 /// Whether draws that rows share spread a loss by more than its margin covers.
-pub(super) fn shared_draws(enforcement: &[Enforcement], shared: &[f64]) -> Option<Warning> {
+pub(super) fn shared_draws(enforcement: &[Enforcement], chosen: &Chosen) -> Option<Warning> {
     /// Less than this is nothing to anyone.
     const NOTHING: f64 = 0.002;
+    let shared = &chosen.shared;
     let wide = enforcement
         .iter()
         .zip(shared)
-        .filter(|(one, spread)| !spreads_little(**spread, one.margin.max(NOTHING)));
+        .enumerate()
+        .filter(|(at, (one, _))| !chosen.covers_shared(*at, one.margin.max(NOTHING)))
+        .map(|(_, both)| both);
     let (one, spread) = wide.max_by(|a, b| a.1.total_cmp(b.1))?;
     Some(Warning::SharedDraws { constraint: one.constraint.clone(), spread: *spread })
 }
@@ -374,7 +377,7 @@ impl Training<'_> {
                 "a group of it has so few rows that nothing is known of new ones: get more rows, or merge small groups"
                     .to_owned()
             }
-            (None, Some(_)) if shared_draws(enforcement, &chosen.shared).is_some() => {
+            (None, Some(_)) if shared_draws(enforcement, chosen).is_some() => {
                 "rows with equal features share a draw: see below".to_owned()
             }
             (None, Some(optimism)) => {
