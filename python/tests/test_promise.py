@@ -129,9 +129,14 @@ def test_groups_stay_together():
     y = rng.permutation(np.arange(200) % 2 == 0)[person]  # Nothing to learn but who is who.
     constraints, few = ["positive_rate() >= 0.3"], {"practical": {"turns": 20000}}
     held = lambda **more: FairGameClassifier(constraints, algorithm=few).fit(X, y, **more).evaluations_["val"]
-    by_row, by_person = held(), held(groups=person)
-    assert by_row.error < 0.4 < 0.45 < by_person.error < 0.55
-    assert (by_row.units, by_person.units) == (None, 200)
+    by_person, found = held(groups=person), held()
+    # Rows that are equal in all columns stay together by themselves.
+    assert 0.42 < by_person.error < 0.58 and 0.42 < found.error < 0.58
+    assert (found.units, by_person.units) == (200, 200)
+    # Those that differ in a column do not.
+    X[:, 29] += 1e-6 * np.arange(1000)
+    by_row = held()
+    assert by_row.error < 0.4 and by_row.units is None
 
 
 def test_groups_in_every_form(people):
@@ -139,7 +144,7 @@ def test_groups_in_every_form(people):
     wide = FairGameClassifier([FLOOR], algorithm=FEW).fit(X, y, sensitive_features=group, groups=person)
     narrow = FairGameClassifier([FLOOR], algorithm=FEW).fit(X, y, sensitive_features=group)
     width = lambda fitted: fitted.enforcement_[0]["high"] - fitted.enforcement_[0]["low"]
-    assert width(wide) > 1.4 * width(narrow)
+    assert width(wide) == pytest.approx(width(narrow), rel=0.25)  # Copies are found without groups, too.
     assert any("exact copies" in notice for notice in narrow.notices_)
     assert not any("exact copies" in notice for notice in wide.notices_)
     assert wide.n_features_in_ == 4 and np.isfinite(wide.decision_function(X)).all()

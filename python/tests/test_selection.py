@@ -68,7 +68,7 @@ def test_numbers_as_text(rows):
         ({"selection": "uniform", "deterministic": True}, "deterministic is of use"),
         ({"selection": {"shrink": {"margin": 1}}, "margin": 1}, "given twice"),
         ({"selection": {"shrink": {"deterministic": False}}, "deterministic": True}, "give it once"),
-        ({"deterministic": True, "model": "linear"}, "deterministic"),
+        ({"deterministic": True, "algorithm": "practical"}, "deterministic"),
     ],
 )
 def test_refused(rows, more, said):

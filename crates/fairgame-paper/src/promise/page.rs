@@ -6,7 +6,9 @@ use fairgame::classifier::Margin;
 use fairgame::table::write_text;
 use fairgame::{Error, ErrorKind, Result};
 
-use super::{ConstraintLine, GAME_TURNS, JUDGING_ROWS, Kind, Line, OFTEN, Problem, Promises};
+use super::{
+    ConstraintLine, GAME_TURNS, JUDGING_ROWS, Kind, Learner, Line, OFTEN, Problem, Promises,
+};
 use crate::document::{Document, Part};
 use crate::summary::Mean;
 
@@ -97,12 +99,14 @@ impl Promises {
                 self.margin_in_words()
             )),
             Part::List(facts.to_vec()),
-            text(format!(
-                "The models `linear`, `mlp` (a network of 50 units) and `trees` are as the recipe has them. `game` is a linear \
-                 model that Algorithm 3 trains in place of the plug-in game; it plays {GAME_TURNS} turns, where the recipe \
-                 has 50000."
-            )),
         ];
+        let own = "`linear`, `mlp` (a network of 50 units) and `trees` are as the recipe has them.";
+        let game = format!(
+            " `game` is a linear model that Algorithm 3 trains in place of the plug-in game; it plays {GAME_TURNS} turns, where \
+             the recipe has 50000."
+        );
+        let played = self.lines.iter().any(|line| line.model == Learner::Game.name());
+        parts.push(text(format!("The models {own}{}", if played { &game } else { "" })));
         if let Some(turns) = self.turns {
             parts.push(text(format!(
                 "Games were cut short at {turns} turns: for a quick look only."
