@@ -10,7 +10,7 @@ use fairgame::train::{Data, Spec, Standing, Trained, Warning};
 /// Rows of four numbers, of which `values` are different, two groups, and a label that the first two tell.
 fn people(rows: usize, values: usize, seed: u64) -> Table {
     let mut stream = Stream::new(seed, "people");
-    let mut columns = vec![Vec::with_capacity(rows); 4];
+    let mut columns: [Vec<f64>; 4] = Default::default();
     let (mut group, mut label, mut id) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..rows {
         for column in &mut columns {
