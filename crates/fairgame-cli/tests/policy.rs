@@ -76,7 +76,7 @@ fn folds_margins_and_steps() {
     refuses("", &["--steps", "0,1"], &["steps: ", "0 times as large"]);
     refuses(
         "",
-        &["--steps", "0.5,1", "--one-dataset", "--model", "linear"],
+        &["--steps", "0.5,1", "--one-dataset", "--algorithm", "practical"],
         &["out-of-fold rows", "cross-fit"],
     );
     refuses("steps = []", &[], &["steps: no multiplier"]);
@@ -215,7 +215,7 @@ fn what_is_printed_can_run() {
         ("", &["--turns", "0"][..], "above 0"),
         ("", &["--batch", "0"], "above 0"),
         ("", &["--step", "-1", "--model", "linear"], "algorithm.plug_in.model"),
-        ("", &["--constraint-step", "-1", "--model", "mlp"], "algorithm.practical.constraint"),
+        ("", &["--constraint-step", "-1", "--algorithm", "practical"], "algorithm.practical.constraint"),
         ("", &["--constraint-step", "-1"], "--constraint-step is not for the algorithm plug_in"),
         ("", &["--model", "trees", "--algorithm", "practical"], "trees cannot be trained"),
         ("", &["--radius", "-1"], "region"),

@@ -192,9 +192,9 @@ fn promise_in_small() {
     );
     // Another margin has files of its own.
     let files = || std::fs::read_dir(folder.path("a/runs")).unwrap().count();
-    assert_eq!(files(), 6);
+    assert_eq!(files(), 8);
     let one = promise("a", &[&two[..], &["--margin", "1"]].concat());
-    assert_eq!((files(), &one["results"]["margin"]["errors"]), (12, &Value::from(1.0)));
+    assert_eq!((files(), &one["results"]["margin"]["errors"]), (16, &Value::from(1.0)));
     assert!(text("a/promise.md").contains("a margin of one standard error,"));
 }
 
