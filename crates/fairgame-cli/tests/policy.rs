@@ -215,7 +215,11 @@ fn what_is_printed_can_run() {
         ("", &["--turns", "0"][..], "above 0"),
         ("", &["--batch", "0"], "above 0"),
         ("", &["--step", "-1", "--model", "linear"], "algorithm.plug_in.model"),
-        ("", &["--constraint-step", "-1", "--algorithm", "practical"], "algorithm.practical.constraint"),
+        (
+            "",
+            &["--constraint-step", "-1", "--algorithm", "practical"],
+            "algorithm.practical.constraint",
+        ),
         ("", &["--constraint-step", "-1"], "--constraint-step is not for the algorithm plug_in"),
         ("", &["--model", "trees", "--algorithm", "practical"], "trees cannot be trained"),
         ("", &["--radius", "-1"], "region"),

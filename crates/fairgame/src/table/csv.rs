@@ -21,6 +21,9 @@ use crate::{Error, ErrorKind, Remedy, Result};
 /// How many rows settle the kinds of the columns.
 const SAMPLE: usize = 10_000;
 
+/// So many of these are appended column by column at a time.
+const BLOCK: usize = 256;
+
 /// The rows of a CSV stream, still to be appended.
 pub(super) struct Rows {
     records: Records,
@@ -80,10 +83,13 @@ impl Rows {
         table: &mut TableBuilder,
     ) -> Result<bool> {
         let mut room = room;
-        while room > 0 {
-            let Some((record, place)) = self.sample.next() else { break };
-            append(&record, &self.fields, options, table).map_err(|error| error.at(place))?;
-            room -= 1;
+        loop {
+            let block: Vec<_> = self.sample.by_ref().take(room.min(BLOCK)).collect();
+            if block.is_empty() {
+                break;
+            }
+            append_all(&block, &self.fields, options, table)?;
+            room -= block.len();
         }
         while room > 0 {
             if !self.pending && !self.records.next(&mut self.record)? {
@@ -124,6 +130,32 @@ fn names(first: &ByteRecord, options: &ReadOptions) -> Result<(Vec<String>, bool
         }
     });
     Ok((names.collect::<Result<_>>()?, false))
+}
+
+/// Appends rows column by column: of a hundred thousand columns, only a few fit into a cache.
+fn append_all(
+    rows: &[(ByteRecord, String)],
+    fields: &[Option<usize>],
+    options: &ReadOptions,
+    table: &mut TableBuilder,
+) -> Result<()> {
+    // The error that reading row by row would meet first.
+    let mut first: Option<(usize, Error)> = None;
+    for (field, column) in fields.iter().enumerate() {
+        let Some(column) = *column else { continue };
+        let column = &mut table.columns[column];
+        for (row, (record, place)) in rows.iter().enumerate() {
+            let text = record[field].trim_ascii();
+            if let Err(misfit) = column.push_text(text, &options.missing) {
+                if first.as_ref().is_none_or(|(before, _)| row < *before) {
+                    let error = misfit.error(text, &column.name, column.origin);
+                    first = Some((row, error.at(place)));
+                }
+                break;
+            }
+        }
+    }
+    first.map_or(Ok(()), |(_, error)| Err(error))
 }
 
 fn append(
