@@ -5,9 +5,9 @@
     python python/benchmarks/trees.py --boost target/release/examples/boost --fairgame target/release/fairgame --out trees
 
 Both grow 100 trees of 31 leaves with a learning rate of 0.1, at least 20 rows a leaf, 255 bins and no sampling.
-Each run is a process of its own. CPU seconds (user and system) and peak memory are those of the whole process less
-those of the same process without training, so that reading the file and imports do not count. Wall-clock seconds are
-those of binning and training.
+Each run is a process of its own. CPU seconds (user and system) are those of the process, less those of the same process
+that reads the files and trains nothing. Wall-clock seconds are those of binning and training. Memory is the peak of the
+process; beside it stands that of the process that trains nothing.
 
 Needs Python 3.10, numpy, pandas and lightgbm. The page is OUT/trees.md.
 """
@@ -15,9 +15,7 @@ Needs Python 3.10, numpy, pandas and lightgbm. The page is OUT/trees.md.
 import argparse
 import json
 import math
-import os
 import pathlib
-import resource
 import statistics
 import subprocess
 import sys
@@ -51,7 +49,7 @@ def child(train, test, threads, fits):
 def measured(command):
     """What a command prints, with its CPU seconds and peak memory."""
     launcher = (
-        "import json, os, subprocess, sys; out = subprocess.run(sys.argv[1:], capture_output=True, text=True);"
+        "import json, subprocess, sys; out = subprocess.run(sys.argv[1:], capture_output=True, text=True);"
         "sys.stderr.write(out.stderr); import resource; used = resource.getrusage(resource.RUSAGE_CHILDREN);"
         "print(json.dumps({**json.loads(out.stdout), 'cpu': used.ru_utime + used.ru_stime, 'mb': used.ru_maxrss / 1024}))"
     )
@@ -80,17 +78,13 @@ def main():
     adult = pd.concat([pd.read_csv(given.out / name) for name in ("adult.csv", "adult-test.csv")])
 
     def both(train, test, threads):
+        """What our trees and LightGBM come to, each less its own process that trains nothing."""
+        own = lambda threads: measured([given.boost, str(train), str(test), LABEL, POSITIVE, str(threads)])
         lightgbm = [sys.executable, __file__, "--child", str(train), str(test), str(threads)]
-        empty = given.out / "empty.csv"
-        pd.read_csv(train, nrows=1000).to_csv(empty, index=False)
-        own = measured([given.boost, str(train), str(test), LABEL, POSITIVE, str(threads)])
-        other, without = measured([*lightgbm, "1"]), measured([*lightgbm, "0"])
-        other["cpu"] -= without["cpu"]
-        other["mb"], other["all"] = other["mb"] - without["mb"], other["mb"]
-        # The example reads the file as well; the command that does nothing else says how long that takes.
-        read = measured(["sh", "-c", f"{given.fairgame} data describe {train} --json > {empty} && echo '{{}}'"])
-        own["cpu"] -= read["cpu"]
-        return own, other
+        found = []
+        for trained, idle in ((own(threads), own(0)), (measured([*lightgbm, "1"]), measured([*lightgbm, "0"]))):
+            found.append({**trained, "cpu": trained["cpu"] - idle["cpu"], "idle": idle["mb"]})
+        return found
 
     lines, pairs = [], {1: [], 2: []}
     for split in range(given.splits):
@@ -113,21 +107,22 @@ def main():
             ratio = mean(runs, 0, "cpu") / mean(runs, 1, "cpu")
             wall = mean(runs, 0, "seconds") / mean(runs, 1, "seconds")
             apart = [own["error"] - other["error"] for own, other in runs]
-            noise = 2 * statistics.stdev(apart) / math.sqrt(len(apart)) if len(apart) > 1 else float("nan")
+            noise = f" ± {2 * statistics.stdev(apart) / math.sqrt(len(apart)):.4f}" if len(apart) > 1 else ""
             lines.append(
                 f"| {name} | {threads} | {mean(runs, 0, 'error'):.4f} | {mean(runs, 1, 'error'):.4f} |"
-                f" {statistics.fmean(apart):+.4f} ± {noise:.4f} | {mean(runs, 0, 'cpu'):.2f} | {mean(runs, 1, 'cpu'):.2f} |"
+                f" {statistics.fmean(apart):+.4f}{noise} | {mean(runs, 0, 'cpu'):.2f} | {mean(runs, 1, 'cpu'):.2f} |"
                 f" {ratio:.2f} | {mean(runs, 0, 'seconds'):.2f} | {mean(runs, 1, 'seconds'):.2f} | {wall:.2f} |"
-                f" {mean(runs, 0, 'mb'):.0f} | {mean(runs, 1, 'mb'):.0f} | {mean(runs, 1, 'all'):.0f} |"
+                f" {mean(runs, 0, 'mb'):.0f} ({mean(runs, 0, 'idle'):.0f}) |"
+                f" {mean(runs, 1, 'mb'):.0f} ({mean(runs, 1, 'idle'):.0f}) |"
             )
     head = (
         "| data | threads | our error | LightGBM's | difference ± two standard errors | our CPU s | LightGBM's | ratio |"
-        " our wall s | LightGBM's | ratio | our MB | LightGBM's, training alone | LightGBM's, whole process |"
+        " our wall s | LightGBM's | ratio | our MB | LightGBM's |"
     )
-    page = f"# Boosted trees beside LightGBM {version('lightgbm')}\n\n{__doc__.split('    cargo')[0].strip()}\n\n"
-    page += "Made by `python python/benchmarks/trees.py`.\n\n" + head + "\n|" + "---|" * head.count(" | ") + "---|\n"
-    page += "\n".join(lines) + "\n\n" + __doc__.split("--out trees\n")[1].split("Needs")[0].strip() + "\n"
-    page += "Our memory is that of the whole process, with the file's table.\n"
+    made, how = __doc__.split("\n\n    ")[0], __doc__.split("\n\n")[2]
+    page = f"# Boosted trees beside LightGBM {version('lightgbm')}\n\n{made.partition(': ')[2].capitalize()}\n\n"
+    page += "Made by `python python/benchmarks/trees.py`.\n\n" + head + "\n|" + "---|" * (head.count("|") - 1) + "\n"
+    page += "\n".join(lines) + f"\n\n{how}\n"
     (given.out / "trees.md").write_text(page, encoding="utf-8")
     print(page)
 

@@ -14,6 +14,7 @@ from . import _arguments, _fairgame, _selection
 from ._align import aligned
 from ._estimator import FairGameClassifier
 from ._fairgame import Table
+from ._layout import unused
 from ._progress import Bar
 from ._said import UNSEEN, FairGameWarning
 from ._table import column, table
@@ -109,11 +110,11 @@ def adjust(
     }
     weights = _arguments.weights(aligned(sample_weight, data, "sample_weight"), rows.rows)
     if weights is not None:
-        policy["weight"] = _unused("weight", [*taken, name])
+        policy["weight"] = unused("weight", [*taken, name])
         more.append((policy["weight"], weights))
     if unit is not None:
         _arguments.units(unit, rows)
-        policy["unit"] = unit if isinstance(unit, str) else _unused("unit", [*taken, name])
+        policy["unit"] = unit if isinstance(unit, str) else unused("unit", [*taken, name])
         if not isinstance(unit, str):
             more.append((policy["unit"], column(column_or_1d(unit), "unit")))
     rows = rows.beside(Table.from_columns(more))
@@ -154,9 +155,3 @@ def _checked(scores: Any, rows: int, scale: str) -> np.ndarray:
 
 def _names(ignore: Any) -> list[str]:
     return [ignore] if isinstance(ignore, str) else list(ignore)
-
-
-def _unused(name: str, taken: list[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

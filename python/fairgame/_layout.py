@@ -42,7 +42,7 @@ class Layout:
         y, more = labels(y, rows.rows), groups(sensitive_features, rows)
         classes = two_classes(y)
         columns, group_columns = tuple(one for one, _ in rows.columns), tuple(one for one, _ in more)
-        label_column = name if isinstance(name, str) and name else _unused("label", columns + group_columns)
+        label_column = name if isinstance(name, str) and name else unused("label", columns + group_columns)
         positive = classes.tolist()[1]
         label = _column(label_column) if positive is True else _condition(label_column, positive)
         layout = cls(label, label_column, classes, columns, is_frame(X), group_columns)
@@ -69,12 +69,12 @@ class Layout:
     @property
     def weight_column(self) -> str:
         """A name for the column of weights that no other column has."""
-        return _unused("weight", (*self.columns, *self.groups, self.label_column))
+        return unused("weight", (*self.columns, *self.groups, self.label_column))
 
     @property
     def unit_column(self) -> str:
         """A name for the column of units that no other column has."""
-        return _unused("unit", (*self.columns, *self.groups, self.label_column, self.weight_column))
+        return unused("unit", (*self.columns, *self.groups, self.label_column, self.weight_column))
 
     def features(self, X: Any) -> Table:
         """X with the column names of `fit`."""
@@ -132,7 +132,9 @@ class Layout:
         return rows.beside(Table.from_columns(more)) if more else rows
 
 
-def _unused(name: str, taken: tuple[str | None, ...]) -> str:
+def unused(name: str, taken: Iterable[str | None]) -> str:
+    """The name, with underscores behind it if it is taken."""
+    taken = set(taken)
     while name in taken:
         name += "_"
     return name

@@ -132,9 +132,7 @@ fn holds(part: &RecordedPart, record: &Record) -> String {
     // As it was given: 95, or 99.9.
     let sure = (1e8 * evaluation.confidence).round() / 1e6;
     let on = match part.as_str() {
-        "test" if record.warnings.iter().any(|one| one.contains(" test rows ")) => {
-            "rows of which some have taught"
-        }
+        "test" if record.tests_have_taught() => "rows of which some are training rows",
         "test" => "rows that the training never saw",
         "val" => "the rows that the constraints were enforced on",
         _ => "the rows that it learnt from",

@@ -129,6 +129,27 @@ fn test_rows_that_taught() {
     assert!(said, "{:?}", trained.warnings);
 }
 
+/// The spread of 0.9·P(positive) − P(positive | member) where all rows with equal features are decided by one draw,
+/// beyond that of a draw for each row: found pattern by pattern.
+fn spread_of(trained: &Trained, rows: &Table) -> f64 {
+    let chances = trained.classifier.decide(rows).unwrap();
+    let number = |name: &str, row: usize| match &rows.column(name).unwrap().values {
+        Values::Number(numbers) => numbers[row].to_bits(),
+        Values::Boolean(truths) => u64::from(truths[row].unwrap()),
+        Values::Category(_) => unreachable!("there is none"),
+    };
+    let members = (0..rows.rows()).filter(|&row| number("member", row) == 1).count() as f64;
+    let mut patterns: std::collections::HashMap<[u64; 3], (f64, f64, f64)> = Default::default();
+    for (row, decided) in chances.iter().enumerate() {
+        let key = ["x0", "x1", "member"].map(|name| number(name, row));
+        let one = 0.9 / rows.rows() as f64 - if key[2] == 1 { 1.0 / members } else { 0.0 };
+        let (sum, square, chance) = patterns.entry(key).or_default();
+        (*sum, *square, *chance) = (*sum + one, *square + one * one, decided.probability);
+    }
+    let variance = patterns.values().map(|(sum, square, p)| p * (1.0 - p) * (sum * sum - square));
+    variance.sum::<f64>().sqrt()
+}
+
 /// Where a few different rows are all there are, a draw decides many people at once: nothing is promised of that.
 #[test]
 fn draws_that_rows_share() {
@@ -146,9 +167,10 @@ fn draws_that_rows_share() {
         Warning::SharedDraws { spread, .. } => Some(*spread),
         _ => None,
     });
-    // What decisions come to over many keys is what was said.
     let spread = shared.expect("eight different rows share draws");
     assert!((0.005..0.3).contains(&spread), "{spread}");
+    let expected = spread_of(&trained, &coarse(5));
+    assert!((spread - expected).abs() < 1e-6, "{spread}, {expected}");
     let fine = train_on(&spec, &without_id(&people(4000, 1 << 20, 5)), None);
     assert!(!fine.warnings.iter().any(|one| matches!(one, Warning::SharedDraws { .. })));
     assert_eq!(fine.standing(), Standing::Promised);

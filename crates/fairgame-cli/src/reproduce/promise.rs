@@ -37,7 +37,7 @@ pub(crate) struct Promise {
     #[arg(long = "problem", value_name = "NAME")]
     problems: Vec<String>,
 
-    /// Run only this model (linear, mlp, trees); may be given several times [default: all]
+    /// Run only this model (linear, mlp, trees, game); may be given several times [default: all]
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
 

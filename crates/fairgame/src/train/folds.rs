@@ -190,12 +190,7 @@ impl Plan {
         let compiled = binding.tables.into_iter().next();
         let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
         let compiled = compiled.ok_or_else(unbound)?;
-        let units = spec.unit.as_deref().map(|name| units::codes(&data.train.table, name));
-        let units = units.transpose()?.map(|(units, _)| units);
-        let units = match (units, &spec.unit) {
-            (None, None) => units::copies(&data.train.table, &label).units,
-            (units, _) => units,
-        };
+        let units = units::together(&data.train.table, spec.unit.as_deref(), &label)?.units;
         let rows = Rows::new(compiled, None, &data.train, None, units, spec.seed)?;
         let placed = |stored: Option<Vec<u32>>| {
             let mut places: Vec<u32> = stored

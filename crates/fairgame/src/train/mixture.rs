@@ -61,8 +61,9 @@ pub(super) struct Chosen {
     pub(super) candidates: Option<Candidates>,
     /// The chance of a positive decision of each row that judges, as they are stored.
     pub(super) chances: Vec<f64>,
-    /// By how much draws that rows share spread each constraint's loss: as margins have it, and as it is.
+    /// The spread of each constraint's loss by draws that rows share, which the margins cover; empty if they cover none.
     pub(super) paid_shared: Vec<f64>,
+    /// That spread as it is for this mixture; empty until the classifier is made.
     pub(super) shared: Vec<f64>,
 }
 

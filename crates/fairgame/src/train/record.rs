@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Enforcement, GameSummary, Importance, Trained};
+use super::{Enforcement, GameSummary, Importance, Trained, warning};
 use crate::archive::{Arrays, Numbers};
 use crate::classifier::Classifier;
 use crate::evaluate::Evaluation;
@@ -94,6 +94,11 @@ pub struct RecordedPart {
 }
 
 impl Record {
+    /// Whether test rows were also training rows, so that the training has seen them.
+    pub fn tests_have_taught(&self) -> bool {
+        warning::tests_have_taught(&self.warnings)
+    }
+
     /// The record of a training.
     pub(super) fn of(trained: &Trained, cross: bool) -> Self {
         let known = |number: f64| Some(number).filter(|number| number.is_finite());

@@ -3,8 +3,6 @@
 //! Each fold has a *view* of its own: an encoder that is fitted on the rows that teach there, and the model over its
 //! features. Folds whose views are equal share one.
 
-use std::fmt;
-
 use sha2::{Digest, Sha256};
 
 use super::fit::Ground;
@@ -12,12 +10,12 @@ use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
 use super::importance::{Excerpt, MOST_ROWS};
 use super::scores::{check_scores, distinct_numbers, score_column};
-use super::units;
-use super::{Data, Datasets, Plan, Recipe, Sheet, Warning};
+use super::units::{self, Together};
+use super::{Data, Datasets, Notice, Plan, Recipe, Sheet, Warning};
 use crate::algorithm::Algorithm;
 use crate::archive::hex;
 use crate::classifier::{self, Provenance, Selection, View};
-use crate::encode::{self, Codes, Coding, Encoder, EncoderSpec, Features};
+use crate::encode::{Codes, Coding, Encoder, EncoderSpec, Features};
 use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
 use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Weighted, quantised};
@@ -30,102 +28,6 @@ fn most_with_matrix(recipe: Recipe) -> usize {
     match recipe {
         Recipe::Recommended => 100,
         Recipe::Paper => 1_000,
-    }
-}
-
-/// Something that preparing a training found worth telling the user.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Notice {
-    /// About the features.
-    Features(encode::Notice),
-    /// About the problem.
-    Problem(rate::BindNotice),
-    /// Rows without a label count as negative.
-    MissingLabels {
-        /// How many.
-        rows: usize,
-    },
-    /// A setting was given that is not used.
-    Unused {
-        /// Its key.
-        setting: String,
-        /// Why it is not used.
-        because: String,
-    },
-    /// All rows, or none, are positive: there is nothing to learn.
-    OneClass {
-        /// What the label is of all rows.
-        positive: bool,
-    },
-    /// There are so many constraints that Algorithm 4 is played in place of Algorithm 3.
-    ManyConstraints {
-        /// How many.
-        constraints: usize,
-    },
-    /// Rows are exact copies of others.
-    Copies {
-        /// How many.
-        rows: usize,
-    },
-    /// Rows whose unit is missing count as units of their own.
-    MissingUnits {
-        /// How many.
-        rows: usize,
-    },
-    /// Many rows have the same score of another model, so they share a draw.
-    CoarseScores {
-        /// Their column.
-        column: String,
-        /// How many different scores there are.
-        values: usize,
-    },
-    /// The scores of another model are taken as they are.
-    Scores {
-        /// Their column.
-        column: String,
-    },
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Notice::Features(notice) => notice.fmt(f),
-            Notice::Problem(notice) => notice.fmt(f),
-            Notice::MissingLabels { rows } => {
-                write!(f, "{rows} of the training rows have no label, and count as negative")
-            }
-            Notice::Unused { setting, because } => {
-                write!(f, "{because}: the setting `{setting}` is not used")
-            }
-            Notice::OneClass { positive } => {
-                let none = if *positive { "every" } else { "no" };
-                write!(f, "{none} training row is positive: there is nothing to learn")
-            }
-            Notice::ManyConstraints { constraints } => write!(
-                f,
-                "with {constraints} constraints, a turn of `practical` would take the cube of their number: `lagrangian` is \
-                 played in its place"
-            ),
-            Notice::Copies { rows } => write!(
-                f,
-                "{rows} of the training rows are exact copies of other rows: copies stay in one fold, and count as one row \
-                 where the constraints' standard errors are found"
-            ),
-            Notice::MissingUnits { rows } => {
-                write!(f, "{rows} of the rows have no unit, and count as units of their own")
-            }
-            Notice::CoarseScores { column, values } => write!(
-                f,
-                "column `{column}` has {values} different scores: rows of one group with the same score share a draw, \
-                 unless an identifier of each row decides it (`predict --id`, `keys` in Python)"
-            ),
-            Notice::Scores { column } => write!(
-                f,
-                "column `{column}` must hold scores of a model that was not trained on these rows: otherwise the \
-                 constraints will hold less often on new rows than is said here"
-            ),
-        }
     }
 }
 
@@ -293,28 +195,27 @@ impl<'a> Training<'a> {
         }
         let (mut tables, mut plain) = (tables.into_iter(), plain.into_iter());
         let seed = plan.spec.seed;
-        // Where units are named, copies are of one.
         let label: Vec<&str> = bound.label().kinds().into_iter().map(|one| one.0).collect();
-        let looks = given.is_none() && plan.spec.unit.is_none();
-        let copies = looks.then(|| units::copies(&data.train.table, &label));
-        let copied = copies.and_then(|copies| copies.units.map(|units| (copies.rows, units)));
-        notices.extend(copied.as_ref().map(|(rows, _)| Notice::Copies { rows: *rows }));
-        let overlaps = overlaps(&plan, &data, copied.is_some());
-        let mut copied = copied.map(|(_, units)| units);
-        let mut rows = |sheet: &Sheet<'_>, weights: Option<&[f32]>, seed: u64| {
+        let unit = plan.spec.unit.as_deref();
+        // Rows that are encoded by others stand for themselves, unless a unit is named.
+        let looks = given.is_none() || unit.is_some();
+        let own = looks.then(|| units::together(&data.train.table, unit, &label)).transpose()?;
+        let own = own.unwrap_or_default();
+        notices.extend((own.copied > 0).then_some(Notice::Copies { rows: own.copied }));
+        let overlaps = overlaps(&plan, &data, own.copied > 0);
+        let mut rows = |sheet: &Sheet<'_>, weights: Option<&[f32]>, seed: u64, own: Together| {
             let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
             let compiled = tables.next().ok_or_else(unbound)?;
-            let units = plan.spec.unit.as_deref().map(|name| units::codes(&sheet.table, name));
-            let (units, missing) = units.transpose()?.unzip();
-            // The training rows come first.
-            let units = units.or_else(|| copied.take());
-            notices
-                .extend(missing.filter(|rows| *rows > 0).map(|rows| Notice::MissingUnits { rows }));
+            let Together { units, missing, .. } = own;
+            notices.extend((missing > 0).then_some(Notice::MissingUnits { rows: missing }));
             Rows::new(compiled, plain.next().flatten(), sheet, weights, units, seed)
         };
-        let mut train = rows(&data.train, train_weights.as_deref(), seed)?;
-        let val = data.val.as_ref();
-        let val = val.map(|val| rows(val, val_weights.as_deref(), mix(seed ^ 0x0076_616c)));
+        let mut train = rows(&data.train, train_weights.as_deref(), seed, own)?;
+        let val = data.val.as_ref().map(|val| {
+            let own = unit.map(|_| units::together(&val.table, unit, &[])).transpose()?;
+            let seed = mix(seed ^ 0x0076_616c);
+            rows(val, val_weights.as_deref(), seed, own.unwrap_or_default())
+        });
         let mut val = val.transpose().map_err(|error| error.at("the validation rows"))?;
         let spec = &plan.spec;
         let mut folds = cut(spec.datasets, spec.aside, train.deck(), spec.seed)?;

@@ -10,9 +10,9 @@
 //! (k!·N_k)² ≤ (k − 1)!·N_{k−1} · (k + 1)!·N_{k+1}
 //! ```
 //!
-//! up to noise. Rows that were copied c times break this at k = c. Rows drawn with replacement do not. There the second
-//! sign helps: a column that has many values, where rows with an equal value are often equal in all columns, though rows
-//! with other values hardly ever are in all columns but that one, and never differ in the label alone.
+//! up to noise. Rows that were copied c times break this at k = c. Rows drawn with replacement do not, and there a column
+//! of many values tells, such as an amount. Independent rows with the same amount have other values in other columns.
+//! Copies with the same amount are equal in all of them. They never differ in the label alone, either.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,6 +23,29 @@ use crate::table::{Column, MISSING, Table, Values, no_such_column};
 
 /// Below this share of the rows, copies change nothing that could be measured.
 const FEW: f64 = 0.005;
+
+/// The rows of a training that belong together.
+#[derive(Default)]
+pub(super) struct Together {
+    /// The unit of each row; none where every row stands alone.
+    pub(super) units: Option<Vec<u32>>,
+    /// How many rows have no unit.
+    pub(super) missing: usize,
+    /// How many rows are copies of an earlier one, where copies are the units.
+    pub(super) copied: usize,
+}
+
+/// The rows of a training that belong together: by the column that names their unit, or else because they are copies.
+/// `label` are the columns that say which rows are positive.
+pub(super) fn together(table: &Table, unit: Option<&str>, label: &[&str]) -> Result<Together> {
+    if let Some(name) = unit {
+        let (units, missing) = codes(table, name)?;
+        return Ok(Together { units: Some(units), missing, copied: 0 });
+    }
+    let Copies { rows, units } = copies(table, label);
+    let copied = if units.is_some() { rows } else { 0 };
+    Ok(Together { units, missing: 0, copied })
+}
 
 /// The unit of each row, counted from 0, and how many rows have none; these are units of their own.
 pub(super) fn codes(table: &Table, name: &str) -> Result<(Vec<u32>, usize)> {
@@ -57,15 +80,15 @@ pub(super) fn shared(table: &Table, others: &Table, name: &str) -> usize {
 }
 
 /// The rows of a table that are equal in all columns.
-pub(super) struct Copies {
+struct Copies {
     /// How many rows are equal to an earlier one.
-    pub(super) rows: usize,
-    /// Where they were copied: for each row the first that it is equal to.
-    pub(super) units: Option<Vec<u32>>,
+    rows: usize,
+    /// For each row the first that it is equal to; none if they are equal by chance.
+    units: Option<Vec<u32>>,
 }
 
 /// Looks for copies; `label` are the columns that say which rows are positive.
-pub(super) fn copies(table: &Table, label: &[&str]) -> Copies {
+fn copies(table: &Table, label: &[&str]) -> Copies {
     let columns: Vec<&Column> = table.columns().iter().collect();
     let hashes = row_hashes(&columns, table.rows());
     let mut sorted = hashes.clone();

@@ -193,6 +193,14 @@ impl fmt::Display for Warning {
     }
 }
 
+/// What a warning says of test rows that are also training rows, and of no others.
+const OF_TESTS: &str = " test rows ";
+
+/// Whether a record's warnings say that test rows are also training rows.
+pub(super) fn tests_have_taught(warnings: &[String]) -> bool {
+    warnings.iter().any(|one| one.contains(OF_TESTS) && one.contains("training rows"))
+}
+
 /// A rate whose interval is wider than this is hardly known.
 const HARDLY_KNOWN: f64 = 0.2;
 
@@ -378,7 +386,7 @@ impl Training<'_> {
                     .to_owned()
             }
             (None, Some(_)) if shared_draws(enforcement, chosen).is_some() => {
-                "rows with equal features share a draw: see below".to_owned()
+                "rows with equal features share a draw, and the margin does not cover that".to_owned()
             }
             (None, Some(optimism)) => {
                 let most = optimism.yielded.iter().max().copied().unwrap_or(0);
@@ -388,7 +396,7 @@ impl Training<'_> {
                 let gate = matches!(spec.margin, Margin::Gate { .. });
                 match (reduced, spare) {
                     (false, true) if 10 * most <= parts => match gate {
-                        true => "the gate asks for less than a promise at its confidence: ask for `--margin` with a confidence"
+                        true => "the margin of the gate is smaller than that of a promise: ask for a confidence, such as `--margin 95%`"
                             .to_owned(),
                         false => "the margin was still changing when it was last found: get more rows, or ask for less \
                                   confidence"
