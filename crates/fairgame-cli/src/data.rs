@@ -10,7 +10,7 @@ use fairgame::preset::{PAPER, Preset};
 use fairgame::table::{
     self, ColumnSummary, Format, Missing, ReadOptions, SHIPPED, Shipped, Source, Summary, Table,
 };
-use fairgame::{Error, ErrorKind, Result, shown};
+use fairgame::{Error, ErrorKind, Result, Threads, shown};
 use serde_json::{Value, json};
 
 use crate::output::{self, VERSION, count, percent, short};
@@ -129,7 +129,7 @@ fn list(arguments: &List) -> Result<()> {
 
 fn describe(arguments: &Describe) -> Result<()> {
     let table = arguments.read.read(&Missing::default())?;
-    let summary = Summary::of(&table);
+    let summary = Summary::of(&table, &Threads::all());
     let encoded = arguments
         .encode
         .map(|encoding| match encoding {

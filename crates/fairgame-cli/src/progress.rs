@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fairgame::rate::LossValues;
 use fairgame::train::{Training, Turn, Watch};
@@ -16,6 +16,12 @@ static ASKED: AtomicU32 = AtomicU32::new(0);
 
 /// Whether there is something to stop in good order.
 static LISTENING: AtomicBool = AtomicBool::new(false);
+
+/// Whether what is to be stopped may wait for input without an end, so that it cannot stop by itself.
+static WAITS: AtomicBool = AtomicBool::new(false);
+
+/// How long what may wait for input has to stop by itself.
+const GRACE: Duration = Duration::from_millis(300);
 
 /// What is said if Ctrl-C ends the program.
 static PARTING: OnceLock<String> = OnceLock::new();
@@ -39,7 +45,10 @@ fn handle() {
         let ignored = inherited::hangups_are_ignored();
         let set = ctrlc::set_handler(|| {
             let before = ASKED.fetch_add(1, Ordering::Relaxed);
-            if before > 0 || !LISTENING.load(Ordering::Relaxed) {
+            if WAITS.load(Ordering::Relaxed) {
+                std::thread::sleep(GRACE);
+            }
+            if before > 0 || WAITS.load(Ordering::Relaxed) || !LISTENING.load(Ordering::Relaxed) {
                 PARTING.get().into_iter().for_each(crate::output::warning);
                 std::process::exit(130);
             }
@@ -72,8 +81,9 @@ impl RowCount {
         RowCount(bar(None, "{human_pos} rows, {per_sec}", quiet))
     }
 
-    /// From now on Ctrl-C does not end the program, but asks it to stop.
+    /// From now on Ctrl-C asks the program to stop, and ends it if it waits for input.
     pub(crate) fn listen(&self) {
+        WAITS.store(true, Ordering::Relaxed);
         listen();
     }
 

@@ -101,6 +101,40 @@ fn stopped_by_hand() {
     }
 }
 
+/// One SIGTERM ends a prediction that waits for rows, and nothing stands in the place of its output.
+#[cfg(unix)]
+#[test]
+fn a_prediction_that_waits_is_ended() {
+    let folder = folder();
+    let train = ["train", "people.csv", "--policy", "policy.toml", "--turns", "300", "--quiet"];
+    let trained = folder.fairgame(&[&train[..], &["-o", "m.safetensors"]].concat());
+    assert!(matches!(trained.code, Some(0 | 1)), "{trained:?}");
+    let mut command = folder.command(&["predict", "m.safetensors", "-", "-o", "out.csv"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, &folder.bytes("new.csv")[..100]).unwrap();
+    let partial = || {
+        let entries = std::fs::read_dir(folder.path(".")).unwrap();
+        entries
+            .filter_map(Result::ok)
+            .any(|one| one.file_name().to_string_lossy().contains("partial"))
+    };
+    // Its output is open, or is about to be, and it waits for the rest of its input.
+    for _ in 0..50 {
+        std::thread::sleep(Duration::from_millis(20));
+        if partial() {
+            break;
+        }
+    }
+    assert_eq!(child.try_wait().unwrap(), None, "it waits for rows");
+    let kill = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    let status = child.wait().unwrap();
+    drop(input);
+    assert!(!status.success(), "{status:?}");
+    assert!(!folder.path("out.csv").exists());
+}
+
 /// A training that no turn ends, with checkpoints in `run`; it has saved one.
 #[cfg(unix)]
 fn endless(folder: &Folder, shell: &str) -> std::process::Child {

@@ -134,3 +134,17 @@ fn data_stay_as_they_are() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.stdout.contains(&format!("\n{NASTY}17,")));
 }
+
+/// A printed policy is TOML that says the same, with what is hidden as escapes.
+#[test]
+fn printed_policies() {
+    let folder = Folder::with(
+        "policy.toml",
+        "label = 'y == \"a\\\\b\"'\nconstraints = [\"recall(g == \\\"\\u009b\\u202e\\u200bz\\\") >= 0.1\"]\n",
+    );
+    let run = folder.fairgame(&["train", "x.csv", "--policy", "policy.toml", "--print-policy"]);
+    check(&run, 0, r"\U0000009B\U0000202E\U0000200Bz");
+    folder.write("again.toml", &run.stdout);
+    let again = folder.fairgame(&["train", "x.csv", "--policy", "again.toml", "--print-policy"]);
+    assert_eq!(again.stdout, run.stdout);
+}

@@ -3,7 +3,7 @@
 use fairgame::classifier::Classifier;
 use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement, RateResult};
 use fairgame::train::{Record, RecordedModel, RecordedMoment, RecordedPart};
-use fairgame::{Error, ErrorKind, Result};
+use fairgame::{Error, ErrorKind, Result, printable};
 use serde_json::Value;
 
 use crate::{
@@ -230,10 +230,10 @@ fn importance(one: &fairgame::train::Importance, record: &Record) -> Importance 
     let named = one.constraints.iter().zip(&record.enforcement);
     let most = named.max_by(|a, b| a.0.total_cmp(b.0));
     Importance {
-        column: one.column.clone(),
+        column: printable(&one.column).into_owned(),
         gain: one.gain,
         objective: one.objective,
-        constraint: most.map(|(by, constraint)| (constraint.constraint.clone(), *by)),
+        constraint: most.map(|(by, one)| (printable(&one.constraint).into_owned(), *by)),
     }
 }
 

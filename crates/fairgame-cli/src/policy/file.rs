@@ -6,8 +6,9 @@ use std::path::Path;
 
 use fairgame::settings::{Culprit, Recipe, Wrong};
 use fairgame::train::Spec;
-use fairgame::{Error, ErrorKind, Result};
+use fairgame::{Error, ErrorKind, Result, is_hidden};
 use serde_json::Value;
+use toml::Table;
 use toml::de::{DeTable, DeValue};
 
 use super::flags::schema;
@@ -99,10 +100,47 @@ fn span(table: &DeTable<'_>, wrong: &Wrong) -> Option<Range<usize>> {
     inner.or(Some(own))
 }
 
+/// The same TOML with characters that cannot be seen as escapes.
+fn visible(text: &str) -> Result<String> {
+    let hidden = |c: char| c != '\n' && is_hidden(c);
+    if !text.contains(hidden) {
+        return Ok(text.to_owned());
+    }
+    let line = |line: &str| {
+        if !line.contains(hidden) {
+            return format!("{line}\n");
+        }
+        // Between single quotes nothing is an escape, so double quotes take their place.
+        let (start, rest) = line.split_at(line.find('\'').unwrap_or(line.len()));
+        let literal = rest.strip_prefix('\'').and_then(|rest| rest.rsplit_once('\''));
+        let line = match literal.filter(|_| !start.contains('"')) {
+            Some((inside, end)) => {
+                let inside = inside.replace('\\', "\\\\").replace('"', "\\\"");
+                format!("{start}\"{inside}\"{end}")
+            }
+            None => line.to_owned(),
+        };
+        let escape = |c: char| match hidden(c) {
+            true => format!("\\U{:08X}", u32::from(c)),
+            false => c.to_string(),
+        };
+        line.chars().map(escape).chain(["\n".to_owned()]).collect::<String>()
+    };
+    let seen: String = text.lines().map(line).collect();
+    match toml::from_str::<Table>(&seen).ok() == toml::from_str::<Table>(text).ok() {
+        true => Ok(seen),
+        false => Err(settings(
+            "the policy holds characters that cannot be seen, and cannot be printed without them"
+                .to_owned(),
+        )),
+    }
+}
+
 /// A policy file that says all of what will run; what follows from the data stands with its rule.
 pub(crate) fn printed(spec: &Spec) -> Result<String> {
     let text = toml::to_string_pretty(spec)
         .map_err(|error| settings(format!("the policy cannot be written as TOML: {error}")))?;
+    let text = visible(&text)?;
     let mut section: Vec<&str> = Vec::new();
     let mut printed = String::new();
     for line in text.lines() {

@@ -261,6 +261,16 @@ impl ColumnBuilder {
         }
     }
 
+    /// Makes room for so many more rows.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        match &mut self.values {
+            Growing::Undecided(_) => {}
+            Growing::Number(numbers) => numbers.reserve(rows),
+            Growing::Category(codes, _) => codes.reserve(rows),
+            Growing::Boolean(truths) => truths.reserve(rows),
+        }
+    }
+
     /// Appends a text, already trimmed.
     pub(super) fn push_text(&mut self, text: &[u8], missing: &Missing) -> Result<(), Misfit> {
         match &mut self.values {

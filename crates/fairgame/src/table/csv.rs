@@ -144,6 +144,7 @@ fn append_all(
     for (field, column) in fields.iter().enumerate() {
         let Some(column) = *column else { continue };
         let column = &mut table.columns[column];
+        column.reserve(rows.len());
         for (row, (record, place)) in rows.iter().enumerate() {
             let text = record[field].trim_ascii();
             if let Err(misfit) = column.push_text(text, &options.missing) {
@@ -278,7 +279,7 @@ impl Records {
         let at = usize::try_from(end.byte().saturating_sub(chunk.before)).unwrap_or(0);
         let newline = at.checked_sub(1).and_then(|at| chunk.bytes.get(at)) == Some(&b'\n');
         let past = u64::from(newline && !self.swallowed(at, &chunk));
-        let inside = record.iter().flatten().filter(|&&byte| byte == b'\n').count() as u64;
+        let inside = record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
         format!("line {}", end.line().saturating_sub(past + inside))
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Column, Kind, MISSING, Table, Values};
+use crate::Threads;
 
 /// How many of the most frequent values a summary keeps.
 const TOP: usize = 5;
@@ -66,9 +67,9 @@ pub struct TopValue {
 }
 
 impl Summary {
-    /// What `table` holds.
-    pub fn of(table: &Table) -> Self {
-        Summary { rows: table.rows(), columns: table.columns().iter().map(summarise).collect() }
+    /// What `table` holds. Columns are summarised on `threads`.
+    pub fn of(table: &Table, threads: &Threads) -> Self {
+        Summary { rows: table.rows(), columns: threads.each(table.columns(), summarise) }
     }
 }
 

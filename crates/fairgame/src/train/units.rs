@@ -110,10 +110,9 @@ fn copies(table: &Table, label: &[&str]) -> Copies {
 /// A fresh row is like one of the table's about as often as one of its own rows is like another. `copied` says that the
 /// table's own rows are copies of each other, which tells nothing of fresh ones.
 pub(super) fn among(table: &Table, others: &Table, copied: bool) -> Option<usize> {
-    let name = |column: &&Column| others.columns().iter().any(|one| one.name == column.name);
-    let own: Vec<&Column> = table.columns().iter().filter(name).collect();
-    let place = |column: &&Column| others.columns().iter().find(|one| one.name == column.name);
-    let same: Vec<&Column> = own.iter().filter_map(place).collect();
+    let columns = table.columns().iter();
+    let (own, same): (Vec<&Column>, Vec<&Column>) =
+        columns.filter_map(|column| Some((column, others.find(&column.name)?))).unzip();
     let (known, new) = (row_hashes(&own, table.rows()), row_hashes(&same, others.rows()));
     let mut counts: HashMap<u64, u32> = HashMap::with_capacity(known.len());
     known.iter().for_each(|hash| *counts.entry(*hash).or_default() += 1);
