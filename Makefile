@@ -3,7 +3,7 @@
 # browser Chromium and node, through apt. Where these cannot be had, or with FAIRGAME_SKIP_BROWSER=1, it
 # goes without that test, and says so. Python's tests need a Python of 3.10 to 3.13, and packages from PyPI,
 # which go into a virtual environment of their own under target/.
-.PHONY: test setup fmt lint unit docs python python-imports bench browser-test
+.PHONY: test setup fmt lint unit docs python python-imports bench browser-test test-torch
 
 test: setup fmt lint unit docs python
 
@@ -30,6 +30,10 @@ docs:
 # The wheel in a fresh virtual environment, and its tests there.
 python:
 	python/test
+
+# The tests of modules of torch, which is several gigabytes and so is not installed by `make test`.
+test-torch:
+	python/test torch
 
 # The wheel on every Python that is found.
 python-imports:

@@ -56,7 +56,7 @@ with open(usage, "w") as file:
 # ---------------------------------------------------------------- problems
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Rows, a label, and one constraint for each group; groups may overlap."""
 
@@ -179,12 +179,16 @@ def rate(chances, where):
 
 
 def measure(problem, path, chances):
-    """Error, worst violation, recall and false-positive rate on the rows of `path`.
+    """What `measure_rows` says of the rows of a file."""
+    with open(path, newline="") as file:
+        return measure_rows(problem, list(csv.DictReader(file)), chances)
+
+
+def measure_rows(problem, rows, chances):
+    """Error, worst violation, recall and false-positive rate on rows, as dicts of texts.
 
     `chances` has each row's probability of a positive decision, so all are expected values.
     """
-    with open(path, newline="") as file:
-        rows = list(csv.DictReader(file))
     assert len(rows) == len(chances), f"{len(chances)} predictions for {len(rows)} rows"
     label = [row[problem.label] == problem.positive for row in rows]
     losses = []
@@ -281,8 +285,6 @@ def child(comparison, method, seed, train, test, answer):
     """Fit one Python method and write each test row's chance of a positive decision."""
     import resource
 
-    import pandas as pd
-
     problem = ADULT if comparison == "recall" else PROBLEMS[comparison]
     fit = {
         "lightgbm": fit_lightgbm,
@@ -294,14 +296,7 @@ def child(comparison, method, seed, train, test, answer):
         "histgb": fit_histgb,
     }[method](problem, method, int(seed))
 
-    frames = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in (train, test)]
-    labels = [(frame[problem.label].astype(str) == problem.positive).astype(int) for frame in frames]
-    for column in problem.categories:
-        known = pd.CategoricalDtype(sorted(frames[0][column].dropna().unique()))
-        for frame in frames:
-            frame[column] = frame[column].astype(known)
-    features = [frame[list(problem.features)] for frame in frames]
-
+    features, labels = encoded(problem, train, test)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     start = time.process_time()
     predict, note = fit(features[0], labels[0])
@@ -310,6 +305,19 @@ def child(comparison, method, seed, train, test, answer):
     Path(answer).write_text(
         json.dumps({"chances": chances, "fit_cpu": fit_cpu, "before_mb": before} | note)
     )
+
+
+def encoded(problem, train, test):
+    """The features of two files as frames, with categories as the first file has them; and their labels."""
+    import pandas as pd
+
+    frames = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in (train, test)]
+    labels = [(frame[problem.label].astype(str) == problem.positive).astype(int) for frame in frames]
+    for column in problem.categories:
+        known = pd.CategoricalDtype(sorted(frames[0][column].dropna().unique()))
+        for frame in frames:
+            frame[column] = frame[column].astype(known)
+    return [frame[list(problem.features)] for frame in frames], labels
 
 
 def lightgbm_classifier(problem, method):
@@ -855,6 +863,8 @@ def write_page(table, seeds, path, fairgame):
         f"    python python/benchmarks/compare.py --fairgame target/release/fairgame --seeds {seeds[0]}-{seeds[-1]} --out comparison",
         "",
         f"Versions: {ours}, {peers}.",
+        "",
+        "[wrapped.md](wrapped.md) compares fairgame around LightGBM with fairlearn around the same LightGBM.",
         "",
         f"There are {len(seeds)} random splits: two thirds of the rows train, one third tests. All"
         " methods see the same rows and the same raw columns. fairgame is `fairgame train --model"

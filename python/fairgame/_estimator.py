@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from . import _arguments, _fairgame, _objective, _selection, _wrapped
+from . import _arguments, _fairgame, _importance, _objective, _selection, _wrapped
 from ._align import aligned, check_order
 from ._layout import Layout
 from ._progress import Bar
@@ -39,9 +39,12 @@ class FairGameClassifier(Trained):
     estimator : None or estimator of scikit-learn
         Another classifier with `fit` and `predict_proba` (or `decision_function`), such as LightGBM's, in place of
         `model`. It is fitted once for each fold, and constraints are put over its probabilities by the plug-in game.
-        Groups that are no columns of X are modelled by boosted trees.
+        Groups that are no columns of X are modelled by boosted trees, or by `group_estimator`.
     prefit : bool
         Whether `estimator` is fitted already. `fit` must then be given rows that it was not fitted on.
+    group_estimator : None or estimator of scikit-learn
+        A classifier with `predict_proba`, for several classes, that models groups which are no columns of X. It is
+        fitted once for each fold. It goes with `estimator`.
     algorithm : str or dict
         `"plug_in"`, `"practical"`, `"lagrangian"`, `"unconstrained"`, …, or with its settings,
         `{"practical": {"turns": 20000}}`. `"auto"` is the plug-in game. With
@@ -104,7 +107,7 @@ class FairGameClassifier(Trained):
         `deterministic=True`.
     importance_ : list of dict
         How much each column counts, the most important first. `gain` is its share of what the splits of trees gained
-        (None without trees). `objective` and `constraints` are by how much these rise on held-out rows if the values of
+        (None without trees), or what a wrapped estimator says itself (`feature_importances_`). `objective` and `constraints` are by how much these rise on held-out rows if the values of
         the column are shuffled.
     multipliers_ : dict
         The multiplier of each constraint, averaged over the turns. A classifier read from a file has none.
@@ -124,6 +127,8 @@ class FairGameClassifier(Trained):
         The number of turns played, over all games.
     estimators_ : list of estimators
         The fitted copies of `estimator`, one for each fold; empty without one.
+    group_estimators_ : list of estimators
+        The fitted copies of `group_estimator`, one for each fold; empty without one.
     games_ : list of dict
         For each game (one, or with cross-fitting one per fold): its turns, whether it stopped early, and its share of
         the mixture.
@@ -150,6 +155,7 @@ class FairGameClassifier(Trained):
         model: str | Mapping[str, Any] = "auto",
         estimator: Any = None,
         prefit: bool = False,
+        group_estimator: Any = None,
         algorithm: str | Mapping[str, Any] = "auto",
         recipe: str = "recommended",
         datasets: str | Mapping[str, Any] | None = None,
@@ -167,6 +173,7 @@ class FairGameClassifier(Trained):
         self.model = model
         self.estimator = estimator
         self.prefit = prefit
+        self.group_estimator = group_estimator
         self.algorithm = algorithm
         self.recipe = recipe
         self.datasets = datasets
@@ -251,15 +258,23 @@ class FairGameClassifier(Trained):
         unit = groups if groups is None or isinstance(groups, str) else self._layout.unit_column
         policy = self._policy(sample_weight is not None, unit, objective)
         if self.estimator is not None:
-            scores = self._fit_estimators(X, y, sample_weight, policy, rows, val)
-            policy["model"], rows = scores.model, scores.beside(rows, X)
-            val = None if val is None else scores.beside(val, _arguments.features(validation[0], self))
+            scores, judged = self._fit_estimators(X, y, sample_weight, policy, rows, val)
+            held_out = (X, rows, weights)
+            policy["model"], rows = scores.model, scores.beside(rows, X, apart=True)
+            if val is not None:
+                others = _arguments.features(validation[0], self)
+                held_out = (others, val, _arguments.weights(parts[3], val.rows))
+                val = scores.beside(val, others)
             self._scores = scores
         with Bar(self.verbose) as progress, help_with_groups():
             policy = _arguments.to_json(policy)
             classifier, result = _fairgame.train(policy, rows, val, _arguments.threads(self.n_jobs), progress)
         classifier = classifier.with_labels(_arguments.to_json(self._layout.classes.tolist()))
         self._keep(classifier, self._layout, json.loads(result))
+        if self._scores is not None:
+            X, rows, weights = held_out
+            more = (X, rows, judged, weights, _arguments.seed(self.random_state))
+            self.importance_ = _importance.importance(self._scores, classifier, self._layout.columns, *more)
         unseen = [f"prefit=True: the scores of the estimator {UNSEEN}"] if self.prefit else []
         for warning in [*unseen, *self.warnings_]:
             warnings.warn(warning, FairGameWarning, stacklevel=2)
@@ -267,6 +282,8 @@ class FairGameClassifier(Trained):
 
     def _check_estimator(self, weighted: bool) -> None:
         if self.estimator is None:
+            if self.group_estimator is not None:
+                raise ValueError("group_estimator goes with estimator: our own models have trees for groups")
             if self.prefit:
                 raise ValueError("prefit=True, and there is no estimator: give one, or leave prefit out")
             return
@@ -279,6 +296,8 @@ class FairGameClassifier(Trained):
         if datasets in ("one", "two"):
             raise ValueError(f"datasets is {datasets!r}: an estimator is fitted in folds, or judged on validation rows")
         _wrapped.check(self.estimator, weighted, self.prefit)
+        if self.group_estimator is not None:
+            _wrapped.check_groups(self.group_estimator, weighted)
 
     def _fit_estimators(
         self,
@@ -288,23 +307,39 @@ class FairGameClassifier(Trained):
         policy: dict[str, Any],
         rows: _fairgame.Table,
         val: _fairgame.Table | None,
-    ) -> _wrapped.Scores:
-        """The estimator fitted in each fold, or the one that was fitted before."""
-        positive, taken = self._layout.classes.tolist()[1], [name for name, _ in rows.columns]
+    ) -> tuple[_wrapped.Scores, list[np.ndarray]]:
+        """The estimator fitted in each fold, or the one that was fitted before; and the rows that judge each."""
+        positive, text = self._layout.classes.tolist()[1], _arguments.to_json(policy)
+        weights = _arguments.weights(sample_weight, rows.rows)
+        with help_with_groups():
+            folds = _fairgame.folds(text, rows, val)
+            patterns, sets = self._patterns(text, rows, val)
+        taught = [teach for teach, _, _ in folds]
         if self.prefit:
+            _wrapped.check_columns(self.estimator, self._layout.columns, self._layout.named)
             fitted = (self.estimator,)
         else:
-            with help_with_groups():
-                folds = _fairgame.folds(_arguments.to_json(policy), rows, val)
             y = _arguments.labels(y, rows.rows)
-            weights = _arguments.weights(sample_weight, rows.rows)
-            taught = [teach for teach, _, _ in folds]
             fitted = _wrapped.fit_folds(self.estimator, X, y, weights, taught, self.n_jobs)
-        name = "score"
-        while any(one.startswith(name) for one in taken):
-            name += "_"
-        columns = tuple(f"{name}{at}" for at in range(len(fitted)))
-        return _wrapped.Scores(fitted, columns, positive, taught=not self.prefit)
+        columns, groups = _names("score", len(fitted), rows), None
+        if sets:
+            others = _wrapped.fit_folds(self.group_estimator, X, patterns, weights, taught, self.n_jobs)
+            groups = _wrapped.Groups(others, _names("group", len(folds) * len(sets), rows), sets)
+        judged = [judge for _, _, judge in folds]
+        return _wrapped.Scores(fitted, columns, positive, not self.prefit, groups), judged
+
+    def _patterns(
+        self, policy: str, rows: _fairgame.Table, val: _fairgame.Table | None
+    ) -> tuple[np.ndarray, tuple[tuple[int, ...], ...]]:
+        """What `group_estimator` has to learn of each row, and the sets of it whose probabilities are needed."""
+        if self.group_estimator is None:
+            return np.empty(0), ()
+        _, patterns, sets = _fairgame.patterns(policy, rows, val)
+        if not sets:
+            raise ValueError(
+                "group_estimator is given, and there are no groups to model: constraints name none, or columns of X only"
+            )
+        return patterns.astype(np.int64), tuple(map(tuple, sets))
 
     def _policy(self, weighted: bool, unit: str | None, objective: str) -> dict[str, Any]:
         more = dict(self.settings or {})
@@ -334,3 +369,10 @@ class FairGameClassifier(Trained):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _names(name: str, count: int, rows: _fairgame.Table) -> tuple[str, ...]:
+    """Names of columns that the rows do not have."""
+    while any(one.startswith(name) for one, _ in rows.columns):
+        name += "_"
+    return tuple(f"{name}{at}" for at in range(count))

@@ -24,12 +24,18 @@ from ._said import FairGameWarning
 FORMATS = ("joblib", "skops")
 
 
-def pack(path: pathlib.Path, estimators: Iterable[Any], form: str) -> tuple[bytes, dict[str, Any]]:
-    """Fitted estimators as the bytes of a file beside the model file at `path`; its name, hash and format."""
-    name, held = f"{path.name}.{form}", list(estimators)
+def name_beside(path: pathlib.Path, form: str) -> str:
+    """What the file beside the model file at `path` is called."""
+    name = f"{path.name}.{form}"
     if name.startswith(".") or set(name) & set(":\\"):
         said = "a model with estimators beside it needs a name without `:` and `\\`, and without a dot in front"
         raise ValueError(f"`{shown(path.name)}`: {said}")
+    return name
+
+
+def pack(path: pathlib.Path, estimators: Iterable[Any], form: str) -> tuple[bytes, dict[str, Any]]:
+    """Fitted estimators as the bytes of a file beside the model file at `path`; its name, hash and format."""
+    name, held = name_beside(path, form), list(estimators)
     if form == "skops":
         content = _skops("write").dumps(held)
     else:
@@ -42,23 +48,31 @@ def pack(path: pathlib.Path, estimators: Iterable[Any], form: str) -> tuple[byte
 
 def read(path: pathlib.Path, companion: Mapping[str, Any], trusted: Iterable[str] | None) -> list[Any]:
     """The estimators that the model file at `path` names as its companion."""
-    beside, form = path.with_name(companion["file"]), companion["format"]
-    kinds, name = ", ".join(sorted(set(companion["estimators"]))), printable(str(beside))
+    form = companion["format"]
+    if form == "torch":
+        raise ValueError("the model decides by modules of torch: read it by fairgame.torch.load(path, module)")
     if form not in FORMATS:
         raise ValueError(f"the estimators of the model file are of the format {shown(form)!r}, which is not known here")
     if trusted is not None and form != "skops":
         raise ValueError(f"trusted names types of a skops file, and the estimators of this model are in a {form} file")
+    return _unpack(content(path, companion), printable(str(path.with_name(companion["file"]))), form, trusted)
+
+
+def content(path: pathlib.Path, companion: Mapping[str, Any]) -> bytes:
+    """The bytes of the file that the model file at `path` names as its companion, after their hash is compared."""
+    beside, kinds = path.with_name(companion["file"]), ", ".join(sorted(set(companion["estimators"])))
+    name = printable(str(beside))
     try:
-        content = beside.read_bytes()
+        found = beside.read_bytes()
     except FileNotFoundError:
         raise ValueError(
             f"the model needs its estimators ({shown(kinds)}), and the file `{name}` is missing: keep both files together"
         ) from None
-    if hashlib.sha256(content).hexdigest() != companion["sha256"].lower():
+    if hashlib.sha256(found).hexdigest() != companion["sha256"].lower():
         raise ValueError(
             f"`{name}` is not the file that was saved with this model: its SHA-256 is another one. It was not unpacked"
         )
-    return _unpack(content, name, form, trusted)
+    return found
 
 
 def _unpack(content: bytes, name: str, form: str, trusted: Iterable[str] | None) -> list[Any]:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from . import _arguments, _fairgame, _files, _selection, _wrapped
+from . import _arguments, _fairgame, _files, _importance, _selection, _wrapped
 from ._align import aligned, check_order
 from ._evaluation import Evaluation
 from ._layout import Layout
@@ -64,6 +64,7 @@ class Trained(ClassifierMixin, BaseEstimator):
     warnings_: list[str]
     n_iter_: int
     estimators_: list[Any]
+    group_estimators_: list[Any]
     games_: list[dict[str, Any]]
 
     # Set by `fit` and by `load`; an estimator that has no classifier is not fitted.
@@ -165,8 +166,10 @@ class Trained(ClassifierMixin, BaseEstimator):
             raise ValueError(f'estimators is "joblib" or "skops", and not {estimators!r}')
         classifier, path = self._classifier, pathlib.Path(path)
         if self._scores is not None:
-            content, companion = _files.pack(path, self._scores.estimators, estimators)
+            content, companion = _files.pack(path, self._scores.held, estimators)
             companion |= {"features": self._layout.columns, "named": self._layout.named}
+            if self._scores.groups is not None:
+                companion["groups"] = self._scores.groups.sets
             classifier = classifier.with_companion(_arguments.to_json(companion))
             # First, so that a model file never names estimators that are not there yet.
             _files.replace(path.with_name(companion["file"]), content)
@@ -218,6 +221,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         if scores is not None:
             own.remove("model")
             made.estimator, made.prefit = scores.estimator, not scores.taught
+            made.group_estimator = None if scores.groups is None else clone(scores.groups.estimators[0])
             made.n_features_in_ = len(made._layout.columns)
             if made._layout.named:
                 made.feature_names_in_ = np.array(made._layout.columns, dtype=object)
@@ -250,10 +254,17 @@ class Trained(ClassifierMixin, BaseEstimator):
         self.margin_price_ = record.get("margin_price")
         self.rule_price_ = record.get("rule_price")
         self.importance_ = record.get("importance", [])
-        # The library sees the scores of an estimator, and not which columns they are of.
+        # The library sees the scores of an estimator, and not which columns they are of. What `fit` measured of these
+        # is not in files.
         if self._scores is not None:
-            self.importance_ = []
+            gains = _importance.gains(self._scores.estimators, len(layout.columns))
+            shares = [] if gains is None else sorted(zip(gains.tolist(), layout.columns), reverse=True)
+            self.importance_ = [
+                {"column": name, "gain": gain, "objective": None, "constraints": []} for gain, name in shares
+            ]
         self.estimators_ = [] if self._scores is None else list(self._scores.estimators)
+        groups = None if self._scores is None else self._scores.groups
+        self.group_estimators_ = [] if groups is None else list(groups.estimators)
         self.prices_ = by_constraint(self.constraints_, record.get("prices", []))
         if result is not None:
             self.notices_ = result["notices"]
@@ -297,12 +308,28 @@ class Trained(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each column of X in what the splits of trees gained; shape (n_features,). Only of trees."""
+        """How much each column of X counts; shape (n_features,).
+
+        Of trees it is the share of what splits on the column gained. Of a wrapped estimator it is the estimator's own,
+        on average over the folds; if it has none for these columns, it is by how much the objective rises on held-out rows
+        if the values of the column are shuffled.
+        """
         check_is_fitted(self)
-        gains = {one["column"]: one["gain"] for one in self.importance_}
-        if not gains or None in gains.values():
-            raise AttributeError("feature_importances_ is known of trees only; see importance_")
-        return np.array([gains.get(name, 0.0) for name in self._layout.columns])
+        by = "gain"
+        if self._scores is not None and any(one["gain"] is None for one in self.importance_):
+            by = "objective"
+        found = {one["column"]: one[by] for one in self.importance_}
+        if not found or None in found.values():
+            raise AttributeError("feature_importances_ is known of trees and wrapped estimators only; see importance_")
+        return np.array([found.get(name, 0.0) for name in self._layout.columns])
+
+    @property
+    def features_in_use_(self) -> list[str]:
+        """The columns that decide a row: those of X that are features, and for a wrapped estimator all of X."""
+        check_is_fitted(self)
+        if self._scores is not None:
+            return list(self._layout.columns)
+        return list(json.loads(self._classifier.describe())["columns"])
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._classifier is not None

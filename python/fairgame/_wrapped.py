@@ -15,6 +15,42 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ._fairgame import Table, shown
 
+SLACK = 1e-6  # By how much rounding may put a sum of probabilities above 1.
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The probabilities of groups that features do not tell, as estimators of another library give them.
+
+    What features do not tell of a row, its label and such groups together, is its *pattern*. An estimator learns the
+    pattern of each row as its class, once for each fold, and a group's probability is a sum over patterns.
+    """
+
+    estimators: tuple[Any, ...]
+    """One for each fold."""
+    columns: tuple[str, ...]
+    """The names of the columns of probabilities: fold by fold, one for each set."""
+    sets: tuple[tuple[int, ...], ...]
+    """The patterns that each probability is the sum of."""
+
+    def of(self, X: Any) -> list[tuple[str, np.ndarray]]:
+        """The columns of probabilities of rows."""
+        found = [sums for one in self.estimators for sums in self._sums(one, X)]
+        return list(zip(self.columns, found))
+
+    def _sums(self, estimator: Any, X: Any) -> list[np.ndarray]:
+        name = f"predict_proba of the group_estimator {type(estimator).__name__}"
+        chances, classes = np.asarray(estimator.predict_proba(X), dtype=np.float64), list(estimator.classes_)
+        if chances.ndim != 2 or chances.shape[1] != len(classes):
+            raise ValueError(f"{name} has shape {chances.shape}, and it was fitted on {len(classes)} classes")
+        wrong = ~(np.isfinite(chances) & (chances >= 0) & (chances <= 1 + SLACK)).all(axis=1)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise ValueError(f"{name} gives row {row} the probabilities {chances[row]}, which are none")
+        total = np.maximum(chances.sum(axis=1), 1e-300)
+        member = [[pattern in one for pattern in classes] for one in self.sets]
+        return [np.clip(chances[:, own].sum(axis=1) / total, 0.0, 1.0) for own in member]
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -28,31 +64,50 @@ class Scores:
     """The label whose score is taken."""
     taught: bool
     """Whether rows of the training have taught the estimators."""
+    groups: Groups | None = None
+    """The probabilities of groups, if another library gives these, too."""
 
     @property
     def model(self) -> dict[str, Any]:
         """The scores as the model of a policy."""
         scale = "probability" if hasattr(self.estimators[0], "predict_proba") else "log_odds"
-        return {"scores": {"columns": list(self.columns), "taught": self.taught, "scale": scale}}
+        scores: dict[str, Any] = {"columns": list(self.columns), "taught": self.taught, "scale": scale}
+        if self.groups is not None:
+            scores["groups"] = list(self.groups.columns)
+        return {"scores": scores}
+
+    @property
+    def held(self) -> tuple[Any, ...]:
+        """All fitted estimators, as they are saved."""
+        return (*self.estimators, *(() if self.groups is None else self.groups.estimators))
 
     @classmethod
     def of_file(cls, estimators: Sequence[Any], described: Mapping[str, Any]) -> Scores:
         """The scores of estimators that were saved beside a model file, which says what their columns are called."""
-        settings = described["settings"]["model"]["scores"]
-        if len(estimators) != len(settings["columns"]):
-            raise ValueError(f"{len(estimators)} estimators are saved for {len(settings['columns'])} columns of scores")
+        settings, sets = described["settings"]["model"]["scores"], described["companion"].get("groups", [])
+        columns, of_groups = tuple(settings["columns"]), tuple(settings.get("groups", []))
+        folds = len(of_groups) // len(sets) if sets else 0
+        if len(estimators) != len(columns) + folds:
+            raise ValueError(f"{len(estimators)} estimators are saved for {len(columns) + folds} columns and folds")
+        own, others = tuple(estimators[: len(columns)]), tuple(estimators[len(columns) :])
+        groups = Groups(others, of_groups, tuple(map(tuple, sets))) if sets else None
         labels = described["labels"]
-        return cls(tuple(estimators), tuple(settings["columns"]), labels[1] if labels else True, settings["taught"])
+        return cls(own, columns, labels[1] if labels else True, settings["taught"], groups)
 
     @property
     def estimator(self) -> Any:
         """What was wrapped: an estimator to fit, or the one that was fitted before."""
         return clone(self.estimators[0]) if self.taught else self.estimators[0]
 
-    def beside(self, rows: Table, X: Any) -> Table:
-        """The rows with the scores of X beside them."""
+    def beside(self, rows: Table, X: Any, apart: bool = False) -> Table:
+        """The rows with the scores of X beside them. If they must be told `apart`, equal scores of all are refused."""
         scores = [(name, scores_of(one, X, self.positive)) for name, one in zip(self.columns, self.estimators)]
-        return rows.beside(Table.from_columns(scores))
+        for (_, found), one in zip(scores, self.estimators):
+            if apart and len(found) > 1 and found.min() == found.max():
+                said = "it ignores the columns, so that no rule can tell rows apart"
+                raise ValueError(f"{type(one).__name__} gives all rows the score {found[0]}: {said}")
+        more = [] if self.groups is None else self.groups.of(X)
+        return rows.beside(Table.from_columns([*scores, *more]))
 
 
 def check(estimator: Any, weighted: bool, prefit: bool) -> None:
@@ -60,6 +115,8 @@ def check(estimator: Any, weighted: bool, prefit: bool) -> None:
     name = type(estimator).__name__
     if isinstance(estimator, type):
         raise ValueError(f"estimator is the class {estimator.__name__}: give an instance, {estimator.__name__}()")
+    if estimator == "prefit":
+        raise ValueError('estimator is "prefit": give the fitted estimator itself, and prefit=True')
     if prefit:
         try:
             check_is_fitted(estimator)
@@ -77,6 +134,34 @@ def check(estimator: Any, weighted: bool, prefit: bool) -> None:
             f"sample_weight is given, and fit of {name} does not take one: leave the weights out, or use an estimator"
             " that takes them"
         )
+
+
+def check_columns(estimator: Any, columns: Sequence[str], named: bool) -> None:
+    """Refuses an estimator that was fitted before on other columns than these."""
+    name, count = type(estimator).__name__, getattr(estimator, "n_features_in_", None)
+    if count is not None and count != len(columns):
+        raise ValueError(f"{name} was fitted on {count} columns, and X has {len(columns)}: give the columns of its fit")
+    known = getattr(estimator, "feature_names_in_", None)
+    if named and known is not None and list(known) != list(columns):
+        other = next(one for one, own in zip(columns, known) if one != own)
+        where = "stands elsewhere there" if other in known else "is none of them"
+        raise ValueError(
+            f"{name} was fitted on other columns than those of X: `{shown(str(other))}` {where}. It was fitted on"
+            f" {shown(', '.join(map(str, known)))}"
+        )
+
+
+def check_groups(estimator: Any, weighted: bool) -> None:
+    """Refuses a group_estimator that cannot give probabilities, before anything is fitted."""
+    name = type(estimator).__name__
+    if isinstance(estimator, type):
+        raise ValueError(f"group_estimator is the class {estimator.__name__}: give an instance, {estimator.__name__}()")
+    if not hasattr(estimator, "fit"):
+        raise ValueError(f"group_estimator is {estimator!r}, which has no fit")
+    if not hasattr(estimator, "predict_proba"):
+        raise ValueError(f"group_estimator {name} has no predict_proba: wrap it in CalibratedClassifierCV")
+    if weighted and not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(f"sample_weight is given, and fit of the group_estimator {name} does not take one")
 
 
 def fit_folds(

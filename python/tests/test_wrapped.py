@@ -52,7 +52,6 @@ def test_one_fit_per_fold():
     assert len(Counted.fits) == len(model.estimators_) == 5
     # A fifth judges, and a tenth of the others is set aside.
     assert all(1050 <= rows <= 1110 for rows, _ in Counted.fits)
-    assert model.importance_ == []
     assert list(model.classes_) == ["no", "yes"]
 
 
@@ -178,6 +177,8 @@ class Odd(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         p = np.linspace(0.1, 0.9, len(X))
         p[3] = {"nan": np.nan, "large": 1.5}.get(self.gives, 0.5)
+        if self.gives == "same":
+            p[:] = 0.3
         found = np.column_stack([1 - p, p])
         return found[:, :1] if self.gives == "one column" else found
 
@@ -189,7 +190,9 @@ class Odd(ClassifierMixin, BaseEstimator):
         (Odd("large"), "row 3 the score 1.5"),
         (Odd("three"), "fitted on 3 classes"),
         (Odd("one column"), "must have two columns"),
+        (Odd("same"), "ignores the columns"),
         (LogisticRegression, "give an instance"),
+        ("prefit", "and prefit=True"),
         (StandardScaler(), "neither predict_proba nor decision_function"),
         ("lightgbm", "has no fit"),
     ],
@@ -224,5 +227,23 @@ def test_refused_together():
     with pytest.raises(ValueError, match="there is no estimator"):
         FairGameClassifier(prefit=True).fit(numbers(X), y)
     fitted = LogisticRegression().fit(np.zeros((4, 5)), [0, 1, 0, 1])
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="fitted on 5 columns, and X has 2"):
         FairGameClassifier(estimator=fitted, prefit=True).fit(numbers(X), y)
+    some = X[["skill", "noise"]]
+    fitted = LogisticRegression().fit(some.rename(columns={"noise": "sound"}), y)
+    with pytest.raises(ValueError, match="`noise` is none of them"):
+        FairGameClassifier(estimator=fitted, prefit=True).fit(some, y)
+    with pytest.raises(ValueError, match="`noise` stands elsewhere"):
+        FairGameClassifier(estimator=LogisticRegression().fit(some, y), prefit=True).fit(some[["noise", "skill"]], y)
+    three = LogisticRegression().fit(numbers(X), np.arange(300) % 3)
+    with pytest.raises(ValueError, match="fitted on 3 classes"):
+        FairGameClassifier(estimator=three, prefit=True).fit(numbers(X), y)
+
+
+def test_catboost():
+    catboost = pytest.importorskip("catboost")
+    X, y = people(2000, 17)
+    estimator = catboost.CatBoostClassifier(iterations=20, verbose=0, allow_writing_files=False, thread_count=1)
+    model = FairGameClassifier([RULE], estimator=estimator).fit(numbers(X), y, sensitive_features=X[["sex"]])
+    assert max(one["value"] for one in model.evaluations_["val"].constraints) <= 1e-6
+    assert set(model.predict(numbers(X))) == {"no", "yes"}

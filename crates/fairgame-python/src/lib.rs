@@ -5,6 +5,7 @@
 //! that makes it feel at home in Python is written in Python.
 
 mod classifier;
+mod game;
 mod table;
 mod train;
 
@@ -18,6 +19,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 use classifier::PyClassifier;
+use game::PyGame;
 use table::PyTable;
 
 /// The library's error as Python's, with the same text.
@@ -115,12 +117,14 @@ fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<PyTable>()?;
     module.add_class::<PyClassifier>()?;
+    module.add_class::<PyGame>()?;
     module.add_function(wrap_pyfunction!(printable, module)?)?;
     module.add_function(wrap_pyfunction!(shown, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(settings, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(train::folds, module)?)?;
+    module.add_function(wrap_pyfunction!(train::patterns, module)?)?;
     module.add_function(wrap_pyfunction!(audit, module)?)?;
     Ok(())
 }

@@ -88,6 +88,15 @@ impl PyTable {
         Table::new(columns).map(PyTable).map_err(failed)
     }
 
+    /// Some of the rows, by their numbers.
+    fn take(&self, rows: PyReadonlyArray1<'_, u32>) -> PyResult<Self> {
+        let rows: Vec<usize> = rows.as_array().iter().map(|&row| row as usize).collect();
+        match rows.iter().find(|row| **row >= self.0.rows()) {
+            Some(row) => Err(PyValueError::new_err(format!("there is no row {row}"))),
+            None => Ok(PyTable(self.0.take(&rows))),
+        }
+    }
+
     /// The kind of a column, and its values: of numbers float64, of truths int8, −1 where missing, of categories
     /// int32 codes, −1 where missing, with their texts.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<(Py<PyAny>, Vec<String>)> {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use fairgame::train::{Data, FoldRows, Sheet, Turn, Watch};
+use fairgame::train::{Data, FoldRows, Sheet, Trained, Turn, Watch};
 use fairgame::{Threads, printable};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ fn message(notice: &impl ToString) -> String {
     printable(&notice.to_string()).into_owned()
 }
 
-fn sheet(table: &PyTable) -> Sheet<'_> {
+pub(crate) fn sheet(table: &PyTable) -> Sheet<'_> {
     Sheet { source: "rows given from Python".to_owned(), ..Sheet::from(&table.0) }
 }
 
@@ -66,6 +66,30 @@ pub(crate) fn folds<'py>(
         [fold.teach, fold.aside, fold.judge].map(|rows| PyArray1::from_vec(py, rows))
     };
     Ok(found.map_err(failed)?.into_iter().map(arrays).collect())
+}
+
+/// How many patterns there are, the pattern of each training row, and sets of patterns.
+type Found<'py> = (usize, Bound<'py, PyArray1<u32>>, Vec<Vec<u32>>);
+
+/// What features do not tell of the rows: their patterns of label and groups, and the sets of patterns whose probabilities
+/// rules need beside that of the label.
+#[pyfunction]
+#[pyo3(signature = (policy, train, val=None))]
+pub(crate) fn patterns<'py>(
+    py: Python<'py>,
+    policy: &str,
+    train: &PyTable,
+    val: Option<&PyTable>,
+) -> PyResult<Found<'py>> {
+    let spec = spec(policy)?;
+    let found = py.detach(|| {
+        let data = Data::from(sheet(train)).with_val(val.map(sheet));
+        Ok(spec.plan(&data.shape())?.prepare(data)?.patterns())
+    });
+    let found = found.map_err(failed)?;
+    let (count, of_rows, sets) =
+        found.map_or_else(Default::default, |found| (found.count, found.of_rows, found.sets));
+    Ok((count, PyArray1::from_vec(py, of_rows), sets))
 }
 
 /// Trains: the classifier, and what the training came to as JSON.
@@ -94,6 +118,12 @@ pub(crate) fn train(
         return Err(error);
     }
     let trained = outcome.and_then(|outcome| outcome.trained()).map_err(failed)?;
+    let result = result_of(&trained);
+    Ok((PyClassifier(trained.classifier), result))
+}
+
+/// What a training came to beside the classifier, as JSON.
+pub(crate) fn result_of(trained: &Trained) -> String {
     let notices: Vec<String> = trained.notices.iter().map(message).collect();
     let warnings: Vec<String> = trained.warnings.iter().map(message).collect();
     let result = json!({
@@ -102,5 +132,5 @@ pub(crate) fn train(
         "warnings": warnings,
         "multipliers": trained.mean_lambda.constraints,
     });
-    Ok((PyClassifier(trained.classifier), result.to_string()))
+    result.to_string()
 }

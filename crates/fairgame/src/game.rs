@@ -94,7 +94,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    fn keep(&mut self, turn: u64, model: &Hypothesis, lambda: &Multipliers) {
+    pub(crate) fn keep(&mut self, turn: u64, model: &Hypothesis, lambda: &Multipliers) {
         let theta = model.theta();
         let hash = theta.iter().fold(0, |hash, x| mix(hash ^ u64::from(x.to_bits())));
         let places = match self.index.entry(hash) {

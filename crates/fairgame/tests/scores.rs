@@ -33,7 +33,12 @@ const RULE: &str = "positive_rate(each sex) >= 0.8 * positive_rate()";
 fn spec(constraints: &[&str], columns: &[&str]) -> Spec {
     let mut spec = Spec::new("hired", constraints);
     let columns = columns.iter().map(|&column| column.to_owned()).collect();
-    spec.model = ModelSpec::Scores { columns, taught: false, scale: ScoreScale::Probability };
+    spec.model = ModelSpec::Scores {
+        columns,
+        taught: false,
+        scale: ScoreScale::Probability,
+        groups: Vec::new(),
+    };
     spec
 }
 
@@ -92,7 +97,12 @@ fn log_odds() {
     let error = by_odds.train(&rows).unwrap_err().to_string();
     assert!(error.contains("which is no probability") && error.contains("log_odds"), "{error}");
     let columns = vec!["odds".to_owned()];
-    by_odds.model = ModelSpec::Scores { columns, taught: false, scale: ScoreScale::LogOdds };
+    by_odds.model = ModelSpec::Scores {
+        columns,
+        taught: false,
+        scale: ScoreScale::LogOdds,
+        groups: Vec::new(),
+    };
     let by_odds = train(&by_odds, &rows);
     let chances = |trained: &Trained| -> Vec<f64> {
         let features = trained.classifier.encode(&rows).unwrap();

@@ -257,7 +257,7 @@ impl Bounds {
         let table = format.read(&self.data, format.options(&spec.missing))?;
         // The theorems are about two datasets, of which the constraint player has all of the second.
         spec.aside = 0.0;
-        if let Datasets::Cross { .. } = spec.datasets {
+        if let Datasets::Auto | Datasets::Cross { .. } = spec.datasets {
             spec.datasets = Recipe::Paper.datasets();
         }
         let data = Data::from(Sheet::owned(table, self.data.join(", ")));

@@ -7,7 +7,7 @@ use super::Setting;
 use crate::Result;
 use crate::game::Game;
 use crate::optimize::Optimizer;
-use crate::player::{Ascent, Descent};
+use crate::player::{Ascent, ConstraintPlayer, Descent};
 use crate::rate::Side;
 use crate::settings::declare;
 
@@ -28,10 +28,14 @@ declare! {
 }
 
 impl Lagrangian {
+    pub(super) fn constraint_player(&self, constraints: usize) -> Box<dyn ConstraintPlayer> {
+        Box::new(Ascent::new(constraints, self.constraint, None))
+    }
+
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)?),
-            Box::new(Ascent::new(setting.constraints(), self.constraint, None)),
+            self.constraint_player(setting.constraints()),
             setting.referee(Some(self.batch), Side::Exact),
             (self.turns, setting.keep),
             &setting.threads,

@@ -37,7 +37,7 @@ pub use unconstrained::Unconstrained;
 
 use crate::game::{Game, Keep, Referee};
 use crate::model::{AnyModel, Region};
-use crate::player::Learner;
+use crate::player::{ConstraintPlayer, Learner};
 use crate::random::mix;
 use crate::rate::{Side, Surrogate};
 use crate::sample::Sample;
@@ -159,6 +159,19 @@ impl Algorithm {
         match self {
             Algorithm::Continuous(algorithm) => algorithm.check(region, linear),
             _ => Ok(()),
+        }
+    }
+
+    /// The constraint player and the turns of the algorithms whose model player takes one step a turn, and so may be
+    /// someone else's.
+    pub(crate) fn constraint_player(
+        &self,
+        constraints: usize,
+    ) -> Option<(Box<dyn ConstraintPlayer>, u64)> {
+        match self {
+            Algorithm::Practical(one) => Some((one.constraint_player(constraints), one.turns)),
+            Algorithm::Lagrangian(one) => Some((one.constraint_player(constraints), one.turns)),
+            _ => None,
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Lagrangian, Setting};
 use crate::Result;
 use crate::game::Game;
 use crate::optimize::Optimizer;
-use crate::player::{Descent, SwapRegret, SwapRegretSpec};
+use crate::player::{ConstraintPlayer, Descent, SwapRegret, SwapRegretSpec};
 use crate::rate::Side;
 use crate::settings::declare;
 
@@ -33,10 +33,14 @@ impl Practical {
         Lagrangian { turns, batch, model, constraint: constraint.optimizer }
     }
 
+    pub(super) fn constraint_player(&self, constraints: usize) -> Box<dyn ConstraintPlayer> {
+        Box::new(SwapRegret::new(constraints, self.constraint))
+    }
+
     pub(super) fn game<'a>(&self, setting: &Setting<'a>) -> Result<Game<'a>> {
         Ok(Game::new(
             Box::new(Descent::new(setting.learner(), self.model, self.batch)?),
-            Box::new(SwapRegret::new(setting.constraints(), self.constraint)),
+            self.constraint_player(setting.constraints()),
             setting.referee(Some(self.batch), Side::Exact),
             (self.turns, setting.keep),
             &setting.threads,

@@ -23,6 +23,10 @@ pub struct Companion {
     pub features: Vec<String>,
     /// Whether these columns had names of their own; if not, they are found by position.
     pub named: bool,
+    /// Of each probability of groups, the patterns that it is the sum of; the last estimators, one for each fold, give
+    /// the probabilities of patterns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Vec<u32>>,
 }
 
 impl Companion {
@@ -50,7 +54,7 @@ mod tests {
     fn beside(file: &str, sha256: &str) -> Companion {
         let (estimators, features) = (vec!["LGBMClassifier".to_owned()], vec!["age".to_owned()]);
         let (file, sha256, format) = (file.to_owned(), sha256.to_owned(), "joblib".to_owned());
-        Companion { file, sha256, format, estimators, features, named: true }
+        Companion { file, sha256, format, estimators, features, named: true, groups: Vec::new() }
     }
 
     #[test]

@@ -180,6 +180,24 @@ impl Classifier {
         })
     }
 
+    /// The same mixture by other means: another view, its models, and the rows as it knows them again.
+    pub(crate) fn replace(
+        &mut self,
+        view: View,
+        members: Vec<Member>,
+        train: Vec<u64>,
+        val: Option<Vec<u64>>,
+    ) -> Result<()> {
+        let mut provenance = self.provenance.clone();
+        provenance.train.sketch = train;
+        if let (Some(known), Some(sketch)) = (&mut provenance.val, val) {
+            known.sketch = sketch;
+        }
+        let made = Classifier::new(self.bound.clone(), vec![view], members, self.key, provenance)?;
+        (self.views, self.members, self.provenance) = (made.views, made.members, made.provenance);
+        Ok(())
+    }
+
     /// What the negative and the positive label are called, for those who decide by name.
     pub fn labels(&self) -> Option<&[serde_json::Value; 2]> {
         self.labels.as_ref()

@@ -218,6 +218,17 @@ impl Encoder {
         self.features.iter().map(|feature| feature.map.numbers()).sum()
     }
 
+    /// Columns of numbers as they are, fitted on nothing: scores of other models.
+    pub(crate) fn of_numbers(columns: &[String]) -> Result<Self> {
+        let map = Map::Number { shift: 0.0, scale: 1.0, fill: 0.0, missing: false };
+        let feature = |column: &String| Feature {
+            column: column.clone(),
+            kind: Kind::Number,
+            map: map.clone(),
+        };
+        Encoder::new(columns.iter().map(feature).collect())
+    }
+
     /// The same encoder with a column under another name.
     pub(crate) fn renamed(&self, column: &str, name: &str) -> Self {
         let mut encoder = self.clone();

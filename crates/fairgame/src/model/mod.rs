@@ -131,6 +131,9 @@ declare! {
             taught: bool = with(false),
             /// What the scores are.
             scale: ScoreScale = with(ScoreScale::Probability),
+            /// Columns with the probabilities of groups that features do not tell, fold by fold, as another model has them;
+            /// without any, boosted trees learn them.
+            groups: Vec<String> = with(Vec::new()),
         } = "scores",
     }
 }

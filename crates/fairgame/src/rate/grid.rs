@@ -186,6 +186,21 @@ impl Grid {
         self.pairs[cell as usize].0
     }
 
+    /// How many patterns of what features do not tell there are.
+    pub(crate) fn patterns(&self) -> usize {
+        self.patterns
+    }
+
+    /// The pattern of each cell of the partition.
+    pub(crate) fn pattern_of(&self, cell: u32) -> u32 {
+        self.pairs[cell as usize].1
+    }
+
+    /// The patterns of a modelled set.
+    pub(crate) fn set(&self, set: usize) -> &[u32] {
+        &self.sets[set]
+    }
+
     /// Of each cell of the partition, whether its rows are in a modelled set.
     pub(crate) fn in_set(&self, set: usize) -> Vec<bool> {
         self.pairs.iter().map(|(_, pattern)| self.sets[set].contains(pattern)).collect()

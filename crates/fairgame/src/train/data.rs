@@ -13,6 +13,8 @@ declare! {
     /// How many datasets the players have, and where the second comes from.
     #[derive(Copy)]
     pub enum Datasets {
+        /// Cross-fitting with 5 folds; from a million rows on, one split: constraints are enforced on a quarter of the rows.
+        Auto = "auto",
         /// Enforce constraints on the rows that the model is trained on.
         One = "one" flag "one-dataset",
         /// Hold a share of the rows out, and enforce constraints on it.
@@ -52,6 +54,16 @@ impl<'a> Sheet<'a> {
     /// Rows that are handed over.
     pub fn owned(table: Table, source: impl Into<String>) -> Sheet<'static> {
         Sheet { table: Cow::Owned(table), weights: None, source: source.into() }
+    }
+
+    /// The same rows, held rather than borrowed.
+    #[must_use]
+    pub fn owned_rows(self) -> Sheet<'static> {
+        Sheet {
+            table: Cow::Owned(self.table.into_owned()),
+            weights: self.weights.map(|weights| Cow::Owned(weights.into_owned())),
+            source: self.source,
+        }
     }
 
     /// To be borrowed by what learns from them.

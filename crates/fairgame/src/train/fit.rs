@@ -63,6 +63,11 @@ impl Ground {
         (0..self.grid.sets()).any(|set| self.grid.in_set(set) == labelled)
     }
 
+    /// The sets other than that of the label, whose probabilities are those of groups.
+    pub(super) fn unlabelled(&self, labelled: &[bool]) -> Vec<usize> {
+        (0..self.grid.sets()).filter(|&set| self.grid.in_set(set) != labelled).collect()
+    }
+
     /// The class of each row.
     fn classes_of(&self, rows: &Rows) -> Vec<u32> {
         rows.compiled.cells().iter().map(|&cell| self.grid.class_of(cell)).collect()
@@ -230,6 +235,10 @@ impl Training<'_> {
         let weights = self.train.weights.as_deref().map(|all| of_mean_one(all, teach));
         let weights = weights.as_deref();
         let scores_of = Given::of(&self.plan.spec.model, &self.views[fold.view].encoder, game)?;
+        let place = (game, self.folds.len());
+        let groups =
+            Given::of_groups(&self.plan.spec.model, &self.views[fold.view].encoder, place)?;
+        let mut groups = groups.iter();
         // Scores that none of the rows taught are calibrated by all rows but those that judge.
         let taught: Vec<u32> = teach.iter().chain(aside).copied().collect();
         let calibrating = match &scores_of {
@@ -244,8 +253,12 @@ impl Training<'_> {
             let target: Vec<f32> =
                 cells.iter().map(|&cell| f32::from(u8::from(inside[cell as usize]))).collect();
             let of_label = inside == labelled;
+            let of_group = if of_label { None } else { groups.next() };
+            let by_others = of_group.is_some() || (of_label && scores_of.is_some());
+            let calibrating = if of_group.is_some() { aside } else { calibrating };
             let (scorer, scores) = match (&scores_of, &self.views[fold.view].model) {
-                (Some(given), _) if of_label => {
+                (Some(given), _) if by_others => {
+                    let given = of_group.unwrap_or(given);
                     let score = |&row: &u32| given.score(features, row as usize);
                     (given.log_odds(), calibrating.iter().map(score).collect())
                 }
@@ -277,7 +290,6 @@ impl Training<'_> {
                     (LogOdds::Trees(Some(forest)), scores)
                 }
             };
-            let by_others = of_label && scores_of.is_some();
             let rows = if by_others { calibrating } else { aside };
             let rows = rows.iter().zip(&scores).map(|(&row, &score)| {
                 let row = row as usize;

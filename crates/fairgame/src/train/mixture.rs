@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 
 use super::columns::{Held, Measurements};
 use super::fit::Ground;
+use super::rules::Jury;
 use super::{Played, Training};
 use crate::Result;
 use crate::classifier::{
@@ -202,13 +203,14 @@ impl Training<'_> {
         const TIMES: usize = 3;
         let (mut measured, of) = self.no_rules(spec.parts)?;
         let cut = Parts { of: &of, count: spec.parts.max(1) };
-        self.first_rules(ground, played, &mut measured, cut)?;
+        let jury = Jury::new(self, ground, played, cut);
+        self.first_rules(ground, &jury, &mut measured)?;
         let allowed = self.allowed(spec.epsilon, &measured)?;
         let mut asked = vec![0.0; self.bound.constraints().len()];
         let mut targets = vec![asked.clone()];
         let mut time = 0;
         loop {
-            self.find_rules(ground, played, &mut measured, &of, (&targets, allowed))?;
+            self.find_rules(ground, &jury, &mut measured, (&targets, allowed))?;
             let program = Program { spec, allowed, training: self, measured: &measured, shared };
             let paid = program.pay(played, &program.columns(None)?, start)?;
             let total = paid.total_asked();

@@ -23,6 +23,13 @@ use crate::model::{AnyModel, Model, ModelSpec};
 use crate::rate::{Problem, Side, Surrogate};
 use crate::{Error, ErrorKind, Result, Threads};
 
+/// From so many rows on, one split replaces cross-fitting: it takes a fifth of the time, and a margin at 95 % costs less
+/// than .0005 of error more (docs/scale.md).
+const PLENTY: usize = 1_000_000;
+
+/// The share of the rows that constraints are enforced on where there are plenty.
+const SPLIT: f64 = 0.25;
+
 /// What is known of the data before they are read, or of the data that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shape {
@@ -231,7 +238,7 @@ impl Spec {
             }
             return Ok(Datasets::Given);
         }
-        match (self.datasets, self.algorithm) {
+        match (self.folds_or_split(shape), self.algorithm) {
             (Datasets::Given, _) if shape.rows.is_some() => wrong(
                 "the settings ask for validation rows of their own, and none are given",
                 "give them, or set datasets to `two`, `cross` or `one`",
@@ -248,6 +255,17 @@ impl Spec {
             }
             (Datasets::Cross { .. }, _) if !self.cross_fits() => Ok(Recipe::Paper.datasets()),
             (datasets, _) => Ok(datasets),
+        }
+    }
+
+    /// Where nothing else is asked for: cross-fitting, or one split of so many rows that folds would gain nothing.
+    fn folds_or_split(&self, shape: &Shape) -> Datasets {
+        let plenty = shape.rows.is_some_and(|rows| rows >= PLENTY);
+        // Learning rates are compared on out-of-fold rows.
+        match (self.datasets, plenty && self.cross_fits() && self.steps == [1.0]) {
+            (Datasets::Auto, true) => Datasets::Two { val_fraction: SPLIT },
+            (Datasets::Auto, false) => Datasets::Cross { folds: 5, repeats: 1 },
+            (datasets, _) => datasets,
         }
     }
 

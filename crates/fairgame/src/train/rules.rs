@@ -6,6 +6,7 @@
 
 use super::columns::{Measurements, Owner};
 use super::fit::Ground;
+use super::ranked::{Judged, Ranked};
 use super::{Played, Training};
 use crate::Result;
 use crate::classifier::{Selection, ShrinkSpec, Start, price_columns};
@@ -29,36 +30,88 @@ pub(super) struct RuleSums {
     pub(super) tally: Tally,
 }
 
-impl Training<'_> {
-    /// What a rule decides on the judging rows, each by the fold that it judges.
-    pub(super) fn measure_rule(
-        &self,
-        played: &[Played],
-        rule: &Hypothesis,
-        cut: Parts<'_>,
-    ) -> Result<RuleSums> {
-        let losses = self.enforced().compiled.losses();
-        let share = 1.0 / self.repeats() as f64;
-        let mut positive = vec![0.0; cut.count * losses.events()];
-        let mut tally = Tally::new(losses.cells());
-        let mut work = Work::default();
-        for fold in 0..self.folds.len() {
-            let decided = self.judging(played, fold).decided(rule, cut, &mut work)?;
-            positive.iter_mut().zip(&decided.0).for_each(|(sum, more)| *sum += share * more);
-            let mut own = decided.1;
-            own.scale(share);
-            tally += &own;
+/// The rows that judge, and the probabilities by which rules decide them.
+pub(super) struct Jury<'a> {
+    training: &'a Training<'a>,
+    played: &'a [Played],
+    cut: Parts<'a>,
+    /// Where rules decide by at most one probability.
+    ranked: Option<Ranked>,
+}
+
+impl<'a> Jury<'a> {
+    /// Each judging row with the probability of the fold that it judges.
+    pub(super) fn new(
+        training: &'a Training<'a>,
+        ground: &Ground,
+        played: &'a [Played],
+        cut: Parts<'a>,
+    ) -> Self {
+        let mut jury = Jury { training, played, cut, ranked: None };
+        if ground.rule.probabilities() == 1 {
+            let class_of = |cell: u32| match ground.grid.class_of(cell) {
+                // As the rule itself takes a class that it does not know.
+                class if (class as usize) < ground.rule.classes() => class,
+                _ => 0,
+            };
+            let size = (training.enforced().compiled.losses().cells(), cut.count);
+            let each = |see: &mut dyn FnMut(Judged)| jury.each(see);
+            jury.ranked = Some(Ranked::new(size, class_of, each, &training.plan.threads));
         }
-        Ok(RuleSums { positive, tally })
+        jury
     }
 
+    /// Calls with every row of every fold.
+    fn each(&self, see: &mut dyn FnMut(Judged)) {
+        for fold in 0..self.training.folds.len() {
+            let sample = self.training.judging(self.played, fold);
+            let (cells, weights) = (sample.compiled.cells(), sample.weights);
+            let mut one = |row: usize| {
+                see(Judged {
+                    cell: cells[row],
+                    part: self.cut.of[row],
+                    probability: sample.features.row_values(row)[0],
+                    weight: weights.map_or(1.0, |weights| weights[row]),
+                });
+            };
+            match sample.among {
+                Some(among) => among.iter().for_each(|&row| one(row as usize)),
+                None => (0..sample.features.rows()).for_each(one),
+            }
+        }
+    }
+
+    /// What a rule decides on the judging rows, each by the fold that it judges.
+    pub(super) fn measure(&self, rule: &[f32]) -> Result<RuleSums> {
+        let (training, cut) = (self.training, self.cut);
+        let losses = training.enforced().compiled.losses();
+        let share = 1.0 / training.repeats() as f64;
+        let (mut positive, mut tally) = match &self.ranked {
+            Some(ranked) => ranked.decided(rule, losses),
+            None => {
+                let mut sums = (vec![0.0; cut.count * losses.events()], Tally::new(losses.cells()));
+                let (rule, mut work) = (Hypothesis::Theta(rule.to_vec()), Work::default());
+                for fold in 0..training.folds.len() {
+                    let own = training.judging(self.played, fold).decided(&rule, cut, &mut work)?;
+                    sums.0.iter_mut().zip(&own.0).for_each(|(sum, more)| *sum += more);
+                    sums.1 += &own.1;
+                }
+                sums
+            }
+        };
+        positive.iter_mut().for_each(|sum| *sum *= share);
+        tally.scale(share);
+        Ok(RuleSums { positive, tally })
+    }
+}
+
+impl Training<'_> {
     /// The first rules of all programs: that of the objective alone, and the two constant ones.
     pub(super) fn first_rules(
         &self,
         ground: &Ground,
-        played: &[Played],
+        jury: &Jury<'_>,
         measured: &mut Measurements,
-        cut: Parts<'_>,
     ) -> Result<()> {
         let enforced = self.enforced().compiled.losses();
         let rows = vec![1; enforced.cells()];
@@ -69,7 +122,7 @@ impl Training<'_> {
             (0..params).map(|at| if at % width == 0 { gain } else { 0.0 }).collect()
         };
         for rule in [costs.rule(&self.silent()), constant(1.0), constant(-1.0)] {
-            let sums = self.measure_rule(played, &Hypothesis::Theta(rule.clone()), cut)?;
+            let sums = jury.measure(&rule)?;
             measured.push_rule(rule, self.silent(), Owner::Everyone, sums);
         }
         Ok(())
@@ -79,17 +132,16 @@ impl Training<'_> {
     pub(super) fn find_rules(
         &self,
         ground: &Ground,
-        played: &[Played],
+        jury: &Jury<'_>,
         measured: &mut Measurements,
-        of: &[u16],
         (targets, allowed): (&[Vec<f64>], f64),
     ) -> Result<()> {
         let programs: Vec<Option<usize>> =
             std::iter::once(None).chain((0..measured.parts).map(Some)).collect();
         let find = |but: &Option<usize>| {
-            let (weights, rows) = self.cells_without(*but, of);
+            let (weights, rows) = self.cells_without(*but, jury.cut.of);
             let costs = ground.grid.costs(&self.bound, &weights, &rows);
-            let search = Search { training: self, played, measured, costs, but: *but, of };
+            let search = Search { training: self, jury, measured, costs, but: *but };
             search.run(targets, allowed)
         };
         let found = self.plan.threads.each(&programs, find);
@@ -105,11 +157,10 @@ impl Training<'_> {
 /// The search of one program for rules.
 struct Search<'a> {
     training: &'a Training<'a>,
-    played: &'a [Played],
+    jury: &'a Jury<'a>,
     measured: &'a Measurements,
     costs: Costs,
     but: Option<usize>,
-    of: &'a [u16],
 }
 
 impl Search<'_> {
@@ -137,7 +188,7 @@ impl Search<'_> {
                     if found.len() >= most || known.contains(&rule) {
                         continue;
                     }
-                    let sums = self.measure(&rule)?;
+                    let sums = self.jury.measure(&rule)?;
                     let values = self.measured.losses_of(&sums.positive, self.but);
                     let reduced = priced.reduced(values.objective, &values.constraints, margins);
                     improved |= reduced < -IMPROVES;
@@ -181,7 +232,7 @@ impl Search<'_> {
         let mut look = |lambda: &Multipliers, shift: f32| -> Result<f64> {
             let mut rule = self.costs.rule(lambda);
             rule.iter_mut().step_by(width).for_each(|gain| *gain += shift);
-            let sums = self.measure(&rule)?;
+            let sums = self.jury.measure(&rule)?;
             let worth = merit(&self.measured.losses_of(&sums.positive, self.but));
             found.push(Found { lambda: lambda.clone(), rule, sums });
             Ok(worth)
@@ -211,11 +262,6 @@ impl Search<'_> {
             }
         }
         Ok(found)
-    }
-
-    fn measure(&self, rule: &[f32]) -> Result<RuleSums> {
-        let cut = Parts { of: self.of, count: self.measured.parts.max(1) };
-        self.training.measure_rule(self.played, &Hypothesis::Theta(rule.to_vec()), cut)
     }
 }
 

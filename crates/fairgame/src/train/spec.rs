@@ -46,7 +46,7 @@ declare! {
         pub recipe: Recipe = by(|recipe| recipe).flag("recipe").group("Problem"),
         /// Which rows the model is trained on, and which rows constraints are enforced on.
         pub datasets: Datasets = by(|recipe| match recipe {
-            Recipe::Recommended => Datasets::Cross { folds: 5, repeats: 1 },
+            Recipe::Recommended => Datasets::Auto,
             Recipe::Paper => Datasets::Two { val_fraction: 0.5 },
         })
         .group("Rows"),
@@ -340,7 +340,7 @@ impl Spec {
                 .help("give the condition as `label`: 'income == \">50K\"'"));
         }
         self.algorithm.check(self.region, self.model == ModelSpec::Linear)?;
-        let folds = matches!(self.datasets, Datasets::Cross { .. })
+        let folds = matches!(self.datasets, Datasets::Auto | Datasets::Cross { .. })
             && self.cross_fits()
             && !self.constraints.is_empty();
         if self.steps != one_step() && !folds {

@@ -9,14 +9,14 @@ use super::fit::Ground;
 use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
 use super::importance::{Excerpt, MOST_ROWS};
-use super::scores::{check_scores, distinct_numbers, score_column};
+use super::scores::{check_groups, check_scores, distinct_numbers, own_columns};
 use super::units::{self, Together};
 use super::{Data, Datasets, Notice, Plan, Recipe, Sheet, Warning};
 use crate::algorithm::Algorithm;
 use crate::archive::hex;
 use crate::classifier::{self, Provenance, Selection, View};
 use crate::encode::{Codes, Coding, Encoder, EncoderSpec, Features};
-use crate::model::{AnyModel, ModelSpec, Rule};
+use crate::model::{AnyModel, ModelSpec, Rule, ScoreScale};
 use crate::random::mix;
 use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Weighted, quantised};
 use crate::table::Table;
@@ -100,7 +100,7 @@ impl Rows {
     }
 
     /// How many rows there are, and a hash of all that the players see of them, in the order of the table.
-    fn provenance(&self) -> classifier::Fingerprint {
+    pub(super) fn provenance(&self) -> classifier::Fingerprint {
         let mut hash = Sha256::new();
         let (features, weights) = (&self.features[0], self.weights.as_deref().unwrap_or_default());
         for size in [features.rows(), features.slots(), features.numbers(), features.weights()] {
@@ -128,6 +128,18 @@ impl Rows {
             sketch: classifier::sketch(features),
         }
     }
+}
+
+/// What features do not tell of the training rows: label and groups together are a *pattern*, and of some sets of
+/// patterns a rule needs the probability.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patterns {
+    /// How many there are.
+    pub count: usize,
+    /// The pattern of each row, in the order of the table.
+    pub of_rows: Vec<u32>,
+    /// The sets whose probabilities are needed, beside that of the label.
+    pub sets: Vec<Vec<u32>>,
 }
 
 /// A training that is ready to begin.
@@ -219,15 +231,22 @@ impl<'a> Training<'a> {
         let mut val = val.transpose().map_err(|error| error.at("the validation rows"))?;
         let spec = &plan.spec;
         let mut folds = cut(spec.datasets, spec.aside, train.deck(), spec.seed)?;
-        if let ModelSpec::Scores { columns, taught, scale } = &spec.model {
+        if let ModelSpec::Scores { columns, taught, scale, groups } = &spec.model {
             check_scores(columns, folds.len())?;
             let others = [(&data.val, "the validation rows"), (&data.test, "the test rows")];
-            for column in columns {
+            let check_column = |scale: ScoreScale, column: &str| -> Result<()> {
                 scale.check(&data.train.table, column)?;
                 for (sheet, place) in others {
                     let checked = sheet.as_ref().map(|sheet| scale.check(&sheet.table, column));
                     checked.transpose().map_err(|error| error.at(place))?;
                 }
+                Ok(())
+            };
+            for column in columns {
+                check_column(*scale, column)?;
+            }
+            for column in groups {
+                check_column(ScoreScale::Probability, column)?;
             }
             if let ([column], false) = (columns.as_slice(), taught) {
                 notices.push(Notice::Scores { column: column.clone() });
@@ -238,7 +257,8 @@ impl<'a> Training<'a> {
                 notices.push(Notice::CoarseScores { column, values });
             }
         }
-        let wanted = |game| encoder_of(&plan, &bound, &data.train.table, game);
+        let count = folds.len();
+        let wanted = |game| encoder_of(&plan, &bound, &data.train.table, (game, count));
         if given.is_none() {
             notices.extend(label_notices(&bound, &data.train.table)?);
             let (_, found) = Encoder::fit(&wanted(0), &data.train.table)?;
@@ -287,6 +307,10 @@ impl<'a> Training<'a> {
             }
             _ => None,
         };
+        if let (Some(ground), ModelSpec::Scores { groups, .. }) = (&ground, &spec.model) {
+            let sets = ground.unlabelled(&partition.labelled()).len();
+            check_groups(groups, folds.len() * sets)?;
+        }
         if let (Some(ground), false) = (&ground, matches!(spec.model, ModelSpec::Trees(_)))
             && !ground.models(&partition.labelled())
         {
@@ -372,6 +396,18 @@ impl<'a> Training<'a> {
         &self.views
     }
 
+    /// In the plug-in game, what of the training rows has to be modelled beside the label.
+    pub fn patterns(&self) -> Option<Patterns> {
+        let grid = &self.ground.as_ref()?.grid;
+        let mut of_rows = vec![0; self.train.count()];
+        for (place, &row) in self.train.order.iter().enumerate() {
+            of_rows[row as usize] = grid.pattern_of(self.train.compiled.cells()[place]);
+        }
+        let sets = self.ground.as_ref()?.unlabelled(&self.partition.labelled());
+        let sets = sets.into_iter().map(|set| grid.set(set).to_vec()).collect();
+        Some(Patterns { count: grid.patterns(), of_rows, sets })
+    }
+
     /// What tells this training from any other: a hash of its settings and data.
     pub fn identity(&self) -> String {
         let text = serde_json::to_string(&self.provenance).unwrap_or_default();
@@ -428,7 +464,12 @@ pub(super) fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
 }
 
 /// How columns become features in a fold: as the settings say, without the columns of label, weight and unit.
-fn encoder_of(plan: &Plan, bound: &Bound, table: &Table, game: usize) -> EncoderSpec {
+fn encoder_of(
+    plan: &Plan,
+    bound: &Bound,
+    table: &Table,
+    (game, folds): (usize, usize),
+) -> EncoderSpec {
     let mut encoder = plan.spec.encoder.clone();
     let ignore = |encoder: &mut EncoderSpec, column: &str| {
         if !encoder.ignore.iter().any(|ignored| ignored == column) {
@@ -440,19 +481,25 @@ fn encoder_of(plan: &Plan, bound: &Bound, table: &Table, game: usize) -> Encoder
         // A model that sees the label learns nothing else.
         ignore(&mut encoder, column);
     }
-    if let ModelSpec::Scores { columns, .. } = &plan.spec.model {
-        let own = score_column(columns, game);
-        columns.iter().filter(|column| *column != own).for_each(|one| ignore(&mut encoder, one));
-        encoder.columns.insert(own.to_owned(), vec![Coding::AsIs]);
+    if let ModelSpec::Scores { columns, groups, .. } = &plan.spec.model {
+        let own = own_columns(columns, groups, (game, folds));
+        for column in columns.iter().chain(groups).filter(|one| !own.contains(&one.as_str())) {
+            ignore(&mut encoder, column);
+        }
+        for column in &own {
+            encoder.columns.insert((*column).to_owned(), vec![Coding::AsIs]);
+        }
         let predicates = bound.predicates();
         let told: Vec<&str> = (0..predicates.len())
             .filter(|&at| at != LABEL)
             .flat_map(|at| predicates[at].columns())
             .collect();
-        // Where the features tell every group, a row is decided by its score and its groups alone.
-        if !told.iter().any(|column| encoder.ignore.iter().any(|ignored| ignored == column)) {
+        // Where the features tell every group, or another model does, a row is decided by scores and groups alone.
+        if !groups.is_empty()
+            || !told.iter().any(|column| encoder.ignore.iter().any(|ignored| ignored == column))
+        {
             for column in table.columns().iter().map(|column| column.name.as_str()) {
-                if column != own && !told.contains(&column) {
+                if !own.contains(&column) && !told.contains(&column) {
                     ignore(&mut encoder, column);
                 }
             }

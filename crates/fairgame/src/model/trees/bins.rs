@@ -161,7 +161,7 @@ impl Bins {
                 ErrorKind::Settings,
                 format!("trees take at most 65,535 columns, not {found}"),
             )
-            .help("ignore some columns"));
+            .help("ignore some columns, or choose another model, such as `linear`"));
         }
         for name in spec.monotone.keys() {
             let mut named = inputs.iter().filter(|input| input.column() == name).peekable();
