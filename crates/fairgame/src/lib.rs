@@ -62,6 +62,7 @@ pub mod random;
 pub mod rate;
 pub mod sample;
 pub mod settings;
+mod slab;
 pub mod table;
 mod threads;
 pub mod train;
@@ -70,6 +71,7 @@ mod wide;
 
 pub use error::{Error, ErrorKind, Remedy, Result, nearest};
 pub use printable::{is_hidden, printable, printable_lines, shown};
+pub use slab::{Slab, Store};
 pub use threads::Threads;
 
 /// The README's examples, compiled and run.

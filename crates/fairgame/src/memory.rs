@@ -19,8 +19,16 @@ pub(crate) fn check(bytes: u128, what: &str, help: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()))
 }
 
+/// The bytes of memory that are free, where the system says.
+pub(crate) fn free() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
 /// A number of bytes in a unit that suits it.
-fn shown(bytes: u128) -> String {
+pub(crate) fn shown(bytes: u128) -> String {
     match bytes as f64 {
         few if few < 1e6 => format!("{bytes} bytes"),
         some if some < 1e9 => format!("{:.0} MB", some / 1e6),

@@ -56,7 +56,7 @@ proptest! {
         let features = encoder.encode(&later).unwrap();
         prop_assert_eq!(encoder.names().len(), encoder.width());
         prop_assert_eq!(features.width(), encoder.width());
-        let Codes::Narrow(codes) = features.codes() else { panic!("few weights") };
+        let Codes::Byte(codes) = features.codes() else { panic!("few weights") };
         prop_assert!(codes.iter().all(|&code| usize::from(code) <= features.weights()));
         prop_assert_eq!(codes.len(), features.slots() * later.rows());
         for index in 0..later.rows() {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::{Codes, Features, Steps};
+use crate::slab::Store;
 use crate::table::{Category, Column, Kind, MISSING, Table, Values};
 use crate::{Error, ErrorKind, Remedy, Result};
 
@@ -337,15 +338,13 @@ impl Encoder {
 
         let rows = table.rows();
         let mut values = vec![0.0; rows * numbers];
-        let codes = if u16::try_from(silent).is_ok() {
-            let mut codes = vec![0_u16; rows * slots];
-            fill(&readers, &mut codes, slots, &mut values, numbers, rows);
-            Codes::Narrow(codes)
-        } else {
-            let mut codes = vec![0_u32; rows * slots];
-            fill(&readers, &mut codes, slots, &mut values, numbers, rows);
-            Codes::Wide(codes)
-        };
+        let mut codes = Codes::zeros(&Store::default(), weights, rows * slots)?;
+        match &mut codes {
+            Codes::Byte(codes) => fill(&readers, codes, slots, &mut values, numbers, rows),
+            Codes::Narrow(codes) => fill(&readers, codes, slots, &mut values, numbers, rows),
+            Codes::Wide(codes) => fill(&readers, codes, slots, &mut values, numbers, rows),
+        }
+        let values = values.into();
         Ok(Features { rows, slots, weights, numbers, ladders, codes, values, hashes: None })
     }
 }
@@ -379,6 +378,12 @@ impl Feature {
 /// A code as it is stored.
 trait Code: Copy {
     fn of(code: u32) -> Self;
+}
+
+impl Code for u8 {
+    fn of(code: u32) -> Self {
+        code as u8
+    }
 }
 
 impl Code for u16 {

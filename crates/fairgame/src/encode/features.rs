@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use crate::random::mix;
+use crate::Result;
+use crate::slab::{Slab, Store};
 
 /// The features of a dataset: for each row, [`Features::slots`] codes and [`Features::numbers`]
 /// numbers, both row by row.
@@ -18,18 +20,41 @@ pub struct Features {
     pub(super) numbers: usize,
     pub(super) ladders: Vec<Range<usize>>,
     pub(super) codes: Codes,
-    pub(super) values: Vec<f32>,
+    pub(super) values: Slab<f32>,
     /// A hash of each row, where these features were made of others: the hash is of those.
-    pub(super) hashes: Option<Vec<u64>>,
+    pub(super) hashes: Option<Slab<u64>>,
 }
 
-/// Codes, in two bytes each where they fit.
+/// Codes, in as few bytes as they fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Codes {
+    /// At most 255 weights.
+    Byte(Slab<u8>),
     /// At most 65,535 weights.
-    Narrow(Vec<u16>),
+    Narrow(Slab<u16>),
     /// More.
-    Wide(Vec<u32>),
+    Wide(Slab<u32>),
+}
+
+impl Codes {
+    /// The code at a place.
+    #[inline(always)]
+    fn at(&self, place: usize) -> usize {
+        match self {
+            Codes::Byte(codes) => usize::from(codes[place]),
+            Codes::Narrow(codes) => usize::from(codes[place]),
+            Codes::Wide(codes) => codes[place] as usize,
+        }
+    }
+
+    /// So many codes of a row's weights, each 0.
+    pub(crate) fn zeros(store: &Store, weights: usize, count: usize) -> Result<Self> {
+        Ok(match weights {
+            0..=255 => Codes::Byte(store.zeros(count)?),
+            256..=65_535 => Codes::Narrow(store.zeros(count)?),
+            _ => Codes::Wide(store.zeros(count)?),
+        })
+    }
 }
 
 impl Features {
@@ -44,11 +69,14 @@ impl Features {
         values: Vec<f32>,
     ) -> Self {
         assert_eq!(values.len(), of_row.len() * numbers, "so many numbers a row");
-        let codes = match u16::try_from(classes) {
-            Ok(_) => Codes::Narrow(of_row.iter().map(|&class| class as u16).collect()),
-            Err(_) => Codes::Wide(of_row.to_vec()),
+        let codes = match classes {
+            0..=255 => Codes::Byte(of_row.iter().map(|&class| class as u8).collect::<Vec<_>>().into()),
+            256..=65_535 => {
+                Codes::Narrow(of_row.iter().map(|&class| class as u16).collect::<Vec<_>>().into())
+            }
+            _ => Codes::Wide(of_row.to_vec().into()),
         };
-        let (rows, hashes) = (of_row.len(), None);
+        let (rows, hashes, values) = (of_row.len(), None, values.into());
         let (slots, weights, ladders) = (1, classes, Vec::new());
         Features { rows, slots, weights, numbers, ladders, codes, values, hashes }
     }
@@ -60,14 +88,7 @@ impl Features {
         }
         let (slots, start) = (self.slots, row * self.slots);
         let add = |hash: u64, word: u64| mix(hash ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let codes = match &self.codes {
-            Codes::Narrow(codes) => {
-                codes[start..start + slots].iter().fold(1, |hash, &code| add(hash, u64::from(code)))
-            }
-            Codes::Wide(codes) => {
-                codes[start..start + slots].iter().fold(1, |hash, &code| add(hash, u64::from(code)))
-            }
-        };
+        let codes = (start..start + slots).fold(1, |hash, at| add(hash, self.codes.at(at) as u64));
         // 0 and −0 are the same number.
         let bits = |value: f32| u64::from((value + 0.0).to_bits());
         self.row_values(row).iter().fold(codes, |hash, &value| add(hash, bits(value)))
@@ -76,7 +97,8 @@ impl Features {
     /// The same features, with the hashes of those that they were made of.
     #[must_use]
     pub(crate) fn made_of(mut self, others: &Features) -> Self {
-        self.hashes = Some((0..others.rows()).map(|row| others.hash(row)).collect());
+        let hashes: Vec<u64> = (0..others.rows()).map(|row| others.hash(row)).collect();
+        self.hashes = Some(hashes.into());
         self
     }
 
@@ -138,13 +160,7 @@ impl Features {
     /// # Panics
     /// If there is no such row.
     pub fn row_codes(&self, row: usize) -> impl Iterator<Item = usize> {
-        let place = row * self.slots..(row + 1) * self.slots;
-        let (narrow, wide): (&[u16], &[u32]) = match &self.codes {
-            Codes::Narrow(codes) => (&codes[place], &[]),
-            Codes::Wide(codes) => (&[], &codes[place]),
-        };
-        let codes = narrow.iter().map(|&code| usize::from(code));
-        let codes = codes.chain(wide.iter().map(|&code| code as usize));
+        let codes = (row * self.slots..(row + 1) * self.slots).map(|place| self.codes.at(place));
         codes.filter(|&code| code < self.weights).flat_map(|code| {
             let ladder = self.ladders.iter().find(|ladder| ladder.contains(&code));
             ladder.map_or(code, |ladder| ladder.start)..code + 1
@@ -158,10 +174,7 @@ impl Features {
     pub fn code(&self, row: usize, slot: usize) -> Option<usize> {
         assert!(slot < self.slots, "a slot of the row");
         let place = row * self.slots + slot;
-        let code = match &self.codes {
-            Codes::Narrow(codes) => usize::from(codes[place]),
-            Codes::Wide(codes) => codes[place] as usize,
-        };
+        let code = self.codes.at(place);
         (code < self.weights).then_some(code)
     }
 
@@ -179,14 +192,15 @@ impl Features {
     /// If there is no such row.
     #[must_use]
     pub fn take(&self, rows: &[u32]) -> Features {
-        fn gather<T: Copy>(all: &[T], width: usize, rows: &[u32]) -> Vec<T> {
+        fn gather<T: Copy>(all: &[T], width: usize, rows: &[u32]) -> Slab<T> {
             let mut taken = Vec::with_capacity(rows.len() * width);
             for &row in rows {
                 taken.extend_from_slice(&all[row as usize * width..(row as usize + 1) * width]);
             }
-            taken
+            taken.into()
         }
         let codes = match &self.codes {
+            Codes::Byte(codes) => Codes::Byte(gather(codes, self.slots, rows)),
             Codes::Narrow(codes) => Codes::Narrow(gather(codes, self.slots, rows)),
             Codes::Wide(codes) => Codes::Wide(gather(codes, self.slots, rows)),
         };
@@ -198,9 +212,10 @@ impl Features {
     /// The bytes that the codes and numbers take.
     pub fn bytes(&self) -> usize {
         let codes = match &self.codes {
-            Codes::Narrow(codes) => size_of_val(codes.as_slice()),
-            Codes::Wide(codes) => size_of_val(codes.as_slice()),
+            Codes::Byte(codes) => size_of_val(&**codes),
+            Codes::Narrow(codes) => size_of_val(&**codes),
+            Codes::Wide(codes) => size_of_val(&**codes),
         };
-        codes + size_of_val(self.values.as_slice())
+        codes + size_of_val(&*self.values)
     }
 }

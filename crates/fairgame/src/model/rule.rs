@@ -91,6 +91,7 @@ impl Scorer for Rule {
         let (features, width) = (rows.features(), 1 + self.probabilities);
         let score = |row: usize| {
             let class = match features.codes() {
+                Codes::Byte(codes) => usize::from(codes[row]),
                 Codes::Narrow(codes) => usize::from(codes[row]),
                 Codes::Wide(codes) => codes[row] as usize,
             };

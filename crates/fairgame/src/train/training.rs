@@ -114,6 +114,10 @@ impl Rows {
             bytes.clear();
             let codes = place * features.slots()..(place + 1) * features.slots();
             match features.codes() {
+                // In two bytes, as where there are more weights.
+                Codes::Byte(all) => {
+                    bytes.extend(all[codes].iter().flat_map(|&c| u16::from(c).to_le_bytes()));
+                }
                 Codes::Narrow(all) => bytes.extend(all[codes].iter().flat_map(|c| c.to_le_bytes())),
                 Codes::Wide(all) => bytes.extend(all[codes].iter().flat_map(|c| c.to_le_bytes())),
             }

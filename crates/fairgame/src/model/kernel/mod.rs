@@ -32,6 +32,13 @@ pub(super) trait Code: Copy + Send + Sync {
     fn index(self) -> usize;
 }
 
+impl Code for u8 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        usize::from(self)
+    }
+}
+
 impl Code for u16 {
     #[inline(always)]
     fn index(self) -> usize {
@@ -104,6 +111,7 @@ pub(super) fn fetch_ahead<C: Code>(codes: &[C], rows: Rows<'_>, index: usize) {
 macro_rules! with_codes {
     ($codes:expr, $name:ident => $run:expr) => {
         match $codes {
+            crate::encode::Codes::Byte($name) => $run,
             crate::encode::Codes::Narrow($name) => $run,
             crate::encode::Codes::Wide($name) => $run,
         }
