@@ -258,6 +258,9 @@ class FairGameClassifier(Trained):
         unit = groups if groups is None or isinstance(groups, str) else self._layout.unit_column
         policy = self._policy(sample_weight is not None, unit, objective)
         if self.estimator is not None:
+            if self.datasets is None and validation is None:
+                # However many rows there are: an estimator is fitted in folds.
+                policy["datasets"] = {"cross": {"folds": 5}}
             scores, judged = self._fit_estimators(X, y, sample_weight, policy, rows, val)
             held_out = (X, rows, weights)
             policy["model"], rows = scores.model, scores.beside(rows, X, apart=True)

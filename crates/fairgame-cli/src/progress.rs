@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use fairgame::rate::LossValues;
-use fairgame::train::{Training, Turn, Watch};
+use fairgame::train::{Pass, Training, Turn, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::inherited;
@@ -67,10 +67,12 @@ fn bar(length: Option<u64>, style: &str, quiet: bool) -> ProgressBar {
         // Hidden where standard error is no terminal.
         false => ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr()),
     };
-    if let Ok(style) = ProgressStyle::with_template(style) {
-        bar.set_style(style);
-    }
+    bar.set_style(styled(style));
     bar
+}
+
+fn styled(style: &str) -> ProgressStyle {
+    ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// How many rows are done, on standard error if that is a terminal.
@@ -104,10 +106,14 @@ impl Drop for RowCount {
     }
 }
 
+const TURNS: &str = "{bar:24} {human_pos}/{human_len} turns, {per_sec}, {eta} left {msg}";
+
 /// What a training shows: notices, a bar on standard error if that is a terminal; and an ear for Ctrl-C.
 pub(crate) struct Progress {
     bar: ProgressBar,
     quiet: bool,
+    /// The pass over the rows that is shown.
+    pass: Option<&'static str>,
     /// When the first turn began.
     start: Option<Instant>,
     /// Means over what was told last: of the objective, and of each constraint.
@@ -117,9 +123,9 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(quiet: bool, json: bool) -> Self {
-        let style = "{bar:24} {human_pos}/{human_len} turns, {per_sec}, {eta} left {msg}";
-        let bar = bar(Some(0), style, quiet || json);
-        Progress { bar, quiet, start: None, objective: f64::NAN, constraints: Vec::new() }
+        let bar = bar(Some(0), TURNS, quiet || json);
+        let (objective, constraints) = (f64::NAN, Vec::new());
+        Progress { bar, quiet, pass: None, start: None, objective, constraints }
     }
 
     /// Takes the bar away; how many seconds passed since the first turn.
@@ -135,8 +141,30 @@ impl Watch for Progress {
         if !self.quiet {
             training.notices().iter().for_each(crate::output::notice);
         }
+        if self.pass.take().is_some() {
+            self.bar.reset();
+            self.bar.set_style(styled(TURNS));
+        }
         listen();
         self.start = Some(Instant::now());
+    }
+
+    fn pass(&mut self, pass: &Pass) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let style = match pass.of {
+            Some(_) => "{msg}: {bar:24} {human_pos}/{human_len} rows, {per_sec}, {eta} left",
+            None => "{msg}: {human_pos} rows, {per_sec}",
+        };
+        if self.pass != Some(pass.name) {
+            self.pass = Some(pass.name);
+            self.bar.reset();
+            self.bar.set_length(pass.of.unwrap_or(0));
+            self.bar.set_message(pass.name);
+            self.bar.set_style(styled(style));
+        }
+        self.bar.set_position(pass.rows);
     }
 
     fn turn(&mut self, turn: &Turn) -> ControlFlow<()> {

@@ -5,7 +5,9 @@ use std::io;
 
 use clap::Args;
 use fairgame::classifier::Classifier;
-use fairgame::table::{self, Chunks, Header, Kind, Missing, ReadOptions, Source, Table, Untyped};
+use fairgame::table::{
+    self, Chunks, Feed, Header, Kind, Missing, ReadOptions, Source, Table, Untyped,
+};
 use fairgame::{Error, ErrorKind, Result};
 
 /// What is read, and how.
@@ -77,19 +79,6 @@ impl ReadArguments {
     /// Reads the table; `missing` is what the settings say stands for a missing value.
     pub(crate) fn read(&self, missing: &Missing) -> Result<Table> {
         self.format.read(&self.data, self.format.options(missing))
-    }
-
-    /// Reads another table that is to be like one that was read.
-    pub(crate) fn read_like(
-        &self,
-        data: &[String],
-        like: &Table,
-        missing: &Missing,
-    ) -> Result<Table> {
-        let expected =
-            like.columns().iter().map(|column| (column.name.clone(), column.values.kind()));
-        let expected = expected.collect();
-        self.format.read(data, ReadOptions { expected, ..self.format.options(missing) })
     }
 
     /// Rows to be read in parts for a classifier: missing values and kinds of columns are what they were in
@@ -256,6 +245,13 @@ fn can_be_read_again(text: &str) -> bool {
 }
 
 impl FormatArguments {
+    /// Rows that can be read more than once.
+    pub(crate) fn feed(&self, data: &[String], missing: &Missing) -> Result<Feed<'static>> {
+        let sources = sources(data)?;
+        self.check()?;
+        Feed::open(data.join(", "), sources, self.options(missing))
+    }
+
     /// Reads a table.
     pub(crate) fn read(&self, data: &[String], options: ReadOptions) -> Result<Table> {
         let sources = sources(data)?;
@@ -322,8 +318,9 @@ fn byte(text: &str) -> Result<u8> {
     }
 }
 
-/// A number of bytes, at least one, perhaps in K, M or G of 1,024 times as many.
-fn size(text: &str) -> Result<usize> {
+/// A number of bytes, at least one, perhaps in K, M or G (or KB, MB, GB) of 1,024 times as many.
+pub(crate) fn size(text: &str) -> Result<usize> {
+    let text = text.strip_suffix(['B', 'b']).unwrap_or(text);
     let (number, scale) = match text.as_bytes().last() {
         Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
         Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),

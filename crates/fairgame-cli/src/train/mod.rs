@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fairgame::classifier::Classifier;
-use fairgame::train::{Checkpoints, Data, Outcome, Shape, Sheet, Spec, Standing};
-use fairgame::{Error, ErrorKind, Result, Threads, table};
+use fairgame::train::{Checkpoints, Outcome, Shape, Spec, Standing, Stream, Streams};
+use fairgame::{Error, ErrorKind, Result, Store, Threads, table};
 
 use crate::output;
 use crate::policy::{self, Flags, PolicyArguments, Rows};
 use crate::progress::Progress;
-use crate::read::ReadArguments;
+use crate::read::{ReadArguments, size};
 use crate::report;
 use crate::verdict::Verdict;
 use render::Rendered;
@@ -67,6 +67,11 @@ pub(crate) struct Train {
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
+    /// Memory for the rows, as 500MB or 4GB [default: half of what is free]; beyond it they are in a temporary file, and
+    /// the result is the same
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    memory: Option<usize>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -94,19 +99,18 @@ struct SplitArguments {
 pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     let spec = arguments.spec()?;
     if arguments.print_policy {
-        let validation = !arguments.split.validation.is_empty();
-        let test = !arguments.split.test.is_empty();
-        let plan = spec.plan(&Shape { validation, test, ..Shape::default() })?;
+        let plan = spec.plan(&arguments.shape())?;
         output::print_data(&policy::printed(plan.spec())?)?;
         return Ok(Verdict::Met);
     }
     arguments.check_files()?;
-    let data = arguments.data(&spec)?;
+    let streams = arguments.streams(&spec)?;
     let threads = arguments.threads.map_or_else(Threads::all, Threads::new);
     let checkpoints = arguments.checkpoints();
-    let plan = spec.plan(&data.shape())?.with_threads(threads).with_checkpoints(checkpoints);
+    let store = arguments.memory.map_or_else(Store::half_of_free, |bytes| Store::new(bytes as u64));
+    let plan = spec.plan(&arguments.shape())?.with_threads(threads).with_checkpoints(checkpoints);
     let mut progress = Progress::new(arguments.quiet, arguments.json);
-    let outcome = plan.run(data, &mut progress);
+    let outcome = plan.with_store(store).run_streams(streams, &mut progress);
     let seconds = progress.finish();
     let trained = match outcome? {
         Outcome::Trained(trained) => trained,
@@ -174,19 +178,33 @@ impl Train {
         outputs().try_for_each(check_writable)
     }
 
-    /// Reads the data.
-    fn data(&self, spec: &Spec) -> Result<Data<'static>> {
-        let train = self.read.read(&spec.missing)?;
-        let read = |data: &[String]| -> Result<Option<Sheet<'static>>> {
+    /// What is known of the data before they are read.
+    fn shape(&self) -> Shape {
+        let (validation, test) = (!self.split.validation.is_empty(), !self.split.test.is_empty());
+        Shape { validation, test, ..Shape::default() }
+    }
+
+    /// The data, to be read.
+    fn streams(&self, spec: &Spec) -> Result<Streams<'static>> {
+        let feed = |data: &[String]| -> Result<Option<Stream<'static>>> {
             if data.is_empty() {
                 return Ok(None);
             }
-            let table = self.read.read_like(data, &train, &spec.missing)?;
-            Ok(Some(Sheet::owned(table, data.join(", "))))
+            let feed = self.read.format.feed(data, &spec.missing)?;
+            if feed.copied() > 0 && !self.quiet {
+                let bytes = output::count(feed.copied() as usize, "byte");
+                let name = if data == ["-"] { "standard input" } else { feed.name() };
+                output::notice(format!(
+                    "{bytes} of {name} were copied to a temporary file, to be read more than once"
+                ));
+            }
+            Ok(Some(Stream::from(feed)))
         };
-        let (val, test) = (read(&self.split.validation)?, read(&self.split.test)?);
-        let train = Sheet::owned(train, self.read.data.join(", "));
-        Ok(Data::from(train).with_val(val).with_test(test))
+        let (val, test) = (feed(&self.split.validation)?, feed(&self.split.test)?);
+        let train = feed(&self.read.data)?.ok_or_else(|| {
+            Error::new(ErrorKind::Settings, "there are no data to train on").help("name a file")
+        })?;
+        Ok(Streams { train, val, test })
     }
 
     /// Where the games are saved.

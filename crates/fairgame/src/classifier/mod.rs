@@ -30,8 +30,8 @@ pub(crate) use program::{
     Columns, Incremental, Start, explain_columns, price_columns, shrink_columns, shrink_yielding,
     single_column, single_yielding,
 };
-pub(crate) use seen::sketch;
 pub use seen::{Recognition, Seen};
+pub(crate) use seen::{Sketch, hashes as row_hashes, sketch};
 pub use select::{Blend, Margin, Selected, Selection, ShrinkSpec};
 pub use shrink::{Epsilon, Explained, Shrunk, explain, shrink};
 pub(crate) use view::LogOdds;

@@ -6,6 +6,7 @@
 //! that were alone even in the training data: as often as a fresh sample of the same size would have
 //! such a row again, about two in three at most.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Classifier;
@@ -46,6 +47,36 @@ impl fmt::Display for Seen {
     }
 }
 
+/// The smallest hashes of rows that come in parts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sketch {
+    /// How often each of the smallest came.
+    counts: BTreeMap<u64, u32>,
+}
+
+impl Sketch {
+    /// Adds rows.
+    pub(crate) fn add(&mut self, hashes: impl Iterator<Item = u64>) {
+        /// Enough that some of them came once, even where most rows have others like them.
+        const HELD: usize = 64 * REMEMBERED;
+        for hash in hashes {
+            let last = self.counts.last_key_value().map(|(last, _)| *last);
+            if self.counts.len() < HELD || last.is_some_and(|last| hash <= last) {
+                *self.counts.entry(hash).or_default() += 1;
+                if self.counts.len() > HELD {
+                    self.counts.pop_last();
+                }
+            }
+        }
+    }
+
+    /// The smallest hashes of rows that came once.
+    pub(crate) fn finish(&self) -> Vec<u64> {
+        let alone = self.counts.iter().filter(|(_, count)| **count == 1);
+        alone.take(REMEMBERED).map(|(hash, _)| *hash).collect()
+    }
+}
+
 /// The smallest hashes of rows that occur once.
 pub(crate) fn sketch(features: &Features) -> Vec<u64> {
     let mut all = hashes(features);
@@ -55,7 +86,8 @@ pub(crate) fn sketch(features: &Features) -> Vec<u64> {
     (0..all.len()).filter(alone).take(REMEMBERED).map(|at| all[at]).collect()
 }
 
-fn hashes(features: &Features) -> Vec<u64> {
+/// A hash of each row, by which it is known again.
+pub(crate) fn hashes(features: &Features) -> Vec<u64> {
     let row = |row: usize| {
         if features.is_made_of_others() {
             return features.hash(row);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::{Arrays, Numbers};
 use crate::encode::{Encoder, Features, Input};
-use crate::model::trees::{Bins, Forest};
+use crate::model::trees::{Binned, Bins, Forest};
 use crate::model::{AnyModel, Rows, Rule, ScoreScale, Scorer, Tape};
 use crate::rate::Classes;
 use crate::table::{Kind, Table};
@@ -226,10 +226,40 @@ impl Probabilities {
         rule: &Rule,
         threads: &Threads,
     ) -> Result<Features> {
+        let binned = self.bins.as_ref().map(|bins| bins.codes(features, threads)).transpose()?;
+        let values = self.values(features, binned.as_ref(), threads)?;
+        Ok(rule.features(classes, values).made_of(features))
+    }
+
+    /// The same for rows of which only the codes of trees are known; `features` has their hashes.
+    ///
+    /// # Errors
+    /// If a probability is not one of trees.
+    pub(crate) fn features_of_bins(
+        &self,
+        (features, binned): (&Features, &Binned),
+        classes: &[u32],
+        rule: &Rule,
+        threads: &Threads,
+    ) -> Result<Features> {
+        if self.models.iter().any(|one| !matches!(one.scorer, LogOdds::Trees(_))) {
+            let message = "probabilities of other models than trees need all features";
+            return Err(Error::new(ErrorKind::Format, message));
+        }
+        let seen = rule.features(classes, self.values(features, Some(binned), threads)?);
+        Ok(if features.is_made_of_others() { seen.made_of(features) } else { seen })
+    }
+
+    /// The probabilities, row by row.
+    fn values(
+        &self,
+        features: &Features,
+        binned: Option<&Binned>,
+        threads: &Threads,
+    ) -> Result<Vec<f32>> {
         /// Rows that are scored at a time.
         const BLOCK: usize = 4096;
         let (rows, width) = (features.rows(), self.models.len());
-        let binned = self.bins.as_ref().map(|bins| bins.codes(features, threads)).transpose()?;
         for one in &self.models {
             if let LogOdds::Model { model, theta } = &one.scorer {
                 model.check(theta, features)?;
@@ -244,7 +274,7 @@ impl Probabilities {
             let (mut scores, mut tape) = (vec![0.0; count], Tape::default());
             for (at, one) in self.models.iter().enumerate() {
                 let range = first..first + count;
-                match (&one.scorer, &binned) {
+                match (&one.scorer, binned) {
                     (LogOdds::Trees(Some(forest)), Some(binned)) => {
                         forest.score(binned, range, &mut scores);
                     }
@@ -264,7 +294,7 @@ impl Probabilities {
                 }
             }
         });
-        Ok(rule.features(classes, values).made_of(features))
+        Ok(values)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::random::mix;
 use crate::Result;
+use crate::random::mix;
 use crate::slab::{Slab, Store};
 
 /// The features of a dataset: for each row, [`Features::slots`] codes and [`Features::numbers`]
@@ -47,6 +47,15 @@ impl Codes {
         }
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Codes::Byte(codes) => codes.len(),
+            Codes::Narrow(codes) => codes.len(),
+            Codes::Wide(codes) => codes.len(),
+        }
+    }
+
     /// So many codes of a row's weights, each 0.
     pub(crate) fn zeros(store: &Store, weights: usize, count: usize) -> Result<Self> {
         Ok(match weights {
@@ -57,7 +66,49 @@ impl Codes {
     }
 }
 
+impl Codes {
+    /// Writes the codes of a row of features, which are as many bytes each, to the place of another.
+    ///
+    /// # Panics
+    /// If there is no such row or place.
+    #[inline]
+    pub(crate) fn put_row(&mut self, place: usize, features: &Features, row: usize) {
+        let slots = features.slots;
+        let (to, from) = (place * slots..(place + 1) * slots, row * slots..(row + 1) * slots);
+        match (self, &features.codes) {
+            (Codes::Byte(to_codes), Codes::Byte(codes)) => {
+                to_codes[to].copy_from_slice(&codes[from]);
+            }
+            (Codes::Narrow(to_codes), Codes::Narrow(codes)) => {
+                to_codes[to].copy_from_slice(&codes[from]);
+            }
+            (Codes::Wide(to_codes), Codes::Wide(codes)) => {
+                to_codes[to].copy_from_slice(&codes[from]);
+            }
+            _ => unreachable!("features of one encoder have codes of one width"),
+        }
+    }
+}
+
 impl Features {
+    /// Rows with these codes and numbers, of the same encoder as others.
+    pub(crate) fn stored(&self, rows: usize, codes: Codes, values: Slab<f32>) -> Self {
+        Features { rows, codes, values, ladders: self.ladders.clone(), hashes: None, ..*self }
+    }
+
+    /// So many rows of which nothing but a hash is known.
+    pub(crate) fn of_hashes(rows: usize, hashes: Option<Slab<u64>>) -> Self {
+        let (slots, weights, numbers, ladders) = (0, 0, 0, Vec::new());
+        let (codes, values) = (Codes::Byte(Vec::new().into()), Vec::new().into());
+        Features { rows, slots, weights, numbers, ladders, codes, values, hashes }
+    }
+
+    /// The first rows.
+    #[must_use]
+    pub(crate) fn first(&self, rows: usize) -> Self {
+        self.take(&(0..rows.min(self.rows) as u32).collect::<Vec<_>>())
+    }
+
     /// Rows of so many classes, one code each, and numbers.
     ///
     /// # Panics
@@ -70,7 +121,9 @@ impl Features {
     ) -> Self {
         assert_eq!(values.len(), of_row.len() * numbers, "so many numbers a row");
         let codes = match classes {
-            0..=255 => Codes::Byte(of_row.iter().map(|&class| class as u8).collect::<Vec<_>>().into()),
+            0..=255 => {
+                Codes::Byte(of_row.iter().map(|&class| class as u8).collect::<Vec<_>>().into())
+            }
             256..=65_535 => {
                 Codes::Narrow(of_row.iter().map(|&class| class as u16).collect::<Vec<_>>().into())
             }
@@ -100,6 +153,18 @@ impl Features {
         let hashes: Vec<u64> = (0..others.rows()).map(|row| others.hash(row)).collect();
         self.hashes = Some(hashes.into());
         self
+    }
+
+    /// The codes of a row as they are hashed for a model's file, in the fewest bytes of two or four.
+    pub(crate) fn code_bytes(&self, row: usize, bytes: &mut Vec<u8>) {
+        let codes = row * self.slots..(row + 1) * self.slots;
+        match &self.codes {
+            Codes::Byte(all) => {
+                bytes.extend(all[codes].iter().flat_map(|&code| u16::from(code).to_le_bytes()));
+            }
+            Codes::Narrow(all) => bytes.extend(all[codes].iter().flat_map(|c| c.to_le_bytes())),
+            Codes::Wide(all) => bytes.extend(all[codes].iter().flat_map(|c| c.to_le_bytes())),
+        }
     }
 
     /// Whether hashes are of other features.

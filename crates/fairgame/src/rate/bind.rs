@@ -115,6 +115,19 @@ impl Problem {
         bound.map(|binding| (binding.bound, binding.notices))
     }
 
+    /// Binds the problem as [`Problem::compile`] does, to tables that have one row of each pattern. The first is of the
+    /// training rows.
+    pub(crate) fn compile_counted(
+        &self,
+        tables: &[Counted<'_>],
+        quantiles: &Quantiles,
+    ) -> Result<Binding> {
+        let Some(train) = tables.first() else {
+            return Err(Error::new(ErrorKind::Problem, "there are no rows to bind the problem to"));
+        };
+        self.lower(train.table, Some(quantiles))?.check(tables, self.skip_empty)
+    }
+
     /// The problem with what it takes from the training table.
     fn lower(&self, train: &Table, quantiles: Option<&Quantiles>) -> Result<Bound> {
         let mut predicates = Predicates::default();
@@ -156,6 +169,17 @@ impl Problem {
 }
 
 impl Bound {
+    /// The error alone, as a problem of the same predicates.
+    ///
+    /// # Errors
+    /// If the label is not that of the table.
+    pub(crate) fn error_alone(&self, table: &Table) -> Result<Bound> {
+        let error = Problem::parse::<&str>(&self.label_text, "error()", &[])?;
+        let error = error.lower(table, None)?;
+        // Both have the label as their first predicate, and the error is about no other.
+        Ok(Bound { predicates: Arc::clone(&self.predicates), ..error })
+    }
+
     /// The constraints, in order.
     pub fn constraints(&self) -> &[BoundConstraint] {
         &self.constraints

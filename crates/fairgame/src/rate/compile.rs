@@ -19,6 +19,7 @@
 //! every row is a cell of its own and in most groups, a bit for each cell and event.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::bind::{Bound, Weighted};
 use super::events::Events;
@@ -28,13 +29,14 @@ use super::losses::Losses;
 use super::partition::Partition;
 use super::regions::Regions;
 use super::set::Set;
+use crate::slab::Slab;
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
 /// The cells and losses of a problem on one table.
 #[derive(Debug, Clone)]
 pub struct Compiled {
-    cells: Vec<u32>,
+    cells: Arc<Slab<u32>>,
     losses: Losses,
     emptiness: Emptiness,
 }
@@ -97,7 +99,29 @@ impl Compiled {
         }
         let (sums, rows) = counts.sum(&cells, count);
         let (losses, emptiness) = Losses::new(bound, partition, &sums, &rows)?;
-        Ok(Compiled { cells, losses, emptiness })
+        Ok(Compiled { cells: Arc::new(cells.into()), losses, emptiness })
+    }
+
+    /// The same losses over rows that have these cells.
+    #[must_use]
+    pub(crate) fn with_cells(mut self, cells: Arc<Slab<u32>>) -> Self {
+        self.cells = cells;
+        self
+    }
+
+    /// The losses of another problem with the same predicates, over the same rows: all rows of a cell are alike to it,
+    /// too.
+    ///
+    /// # Errors
+    /// If the predicates are others.
+    pub(crate) fn of_other(
+        bound: &Bound,
+        partition: &Partition,
+        (weights, rows): (&[f64], &[usize]),
+        cells: &Arc<Slab<u32>>,
+    ) -> Result<Self> {
+        let (losses, emptiness) = Losses::new(bound, partition, weights, rows)?;
+        Ok(Compiled { cells: Arc::clone(cells), losses, emptiness })
     }
 
     /// The cell of each row.
@@ -111,7 +135,8 @@ impl Compiled {
     /// If there is no such row.
     #[must_use]
     pub fn reordered(mut self, order: &[u32]) -> Self {
-        self.cells = order.iter().map(|&row| self.cells[row as usize]).collect();
+        let cells: Vec<u32> = order.iter().map(|&row| self.cells[row as usize]).collect();
+        self.cells = Arc::new(cells.into());
         self
     }
 
@@ -253,16 +278,35 @@ fn forms(bound: &Bound, regions: &mut Regions<'_>) -> (Vec<Form<usize>>, Emptine
 /// assert_eq!(quantised(&[1.0, 1.0 / 3.0]), [1.0, 1.0 / 3.0]);
 /// ```
 pub fn quantised(weights: &[f32]) -> Vec<f32> {
-    let most = f64::from(weights.iter().copied().fold(0.0, f32::max));
-    if !(most > 0.0 && most.is_finite()) {
-        return weights.to_vec();
+    let most = weights.iter().copied().fold(0.0, f32::max);
+    let quantiser = Quantiser::new(most, || weights.iter().copied());
+    weights.iter().map(|&weight| quantiser.of(weight)).collect()
+}
+
+/// How weights are rounded, so that they add up without rounding.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Quantiser(Option<(f64, f64)>);
+
+impl Quantiser {
+    /// For weights of which the largest is known.
+    pub(crate) fn new<I: Iterator<Item = f32>>(most: f32, weights: impl Fn() -> I) -> Self {
+        let most = f64::from(most);
+        if !(most > 0.0 && most.is_finite()) {
+            return Quantiser(None);
+        }
+        let above = |number: f64| 2_f64.powi(number.log2().ceil() as i32);
+        let unit = above(most);
+        let total: f64 = weights().map(|weight| f64::from(weight) / unit).sum();
+        Quantiser(Some((unit, above(total) / (1_u64 << 53) as f64)))
     }
-    let above = |number: f64| 2_f64.powi(number.log2().ceil() as i32);
-    let unit = above(most);
-    let total: f64 = weights.iter().map(|&weight| f64::from(weight) / unit).sum();
-    let step = above(total) / (1_u64 << 53) as f64;
-    let rounded = |&weight: &f32| ((f64::from(weight) / unit / step).round() * step) as f32;
-    weights.iter().map(rounded).collect()
+
+    /// One of the weights, rounded.
+    pub(crate) fn of(&self, weight: f32) -> f32 {
+        match self.0 {
+            Some((unit, step)) => ((f64::from(weight) / unit / step).round() * step) as f32,
+            None => weight,
+        }
+    }
 }
 
 /// Checks that there is a weight for each of these rows, which come after `before` others.

@@ -60,7 +60,7 @@ mod unnamed;
 pub use bind::{Binding, Bound, BoundConstraint, Weighted};
 pub use classes::Classes;
 pub use compile::{Compiled, Emptiness, quantised};
-pub(crate) use compile::{Counted, RowCounts, check_each_weight, check_total_weight};
+pub(crate) use compile::{Counted, Quantiser, RowCounts, check_each_weight, check_total_weight};
 pub use frozen::{Frozen, FrozenConstraint};
 pub(crate) use grid::{Costs, Grid};
 pub(crate) use linear::{Form, WrittenRate};

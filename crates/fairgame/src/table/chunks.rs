@@ -84,6 +84,7 @@ impl Chunks {
                     let bytes = Box::new(Cursor::new(shipped.bytes));
                     break (shipped.to_string(), input::stream(bytes));
                 }
+                Some(Source::File { name, file }) => break (name, input::file(file)),
                 Some(Source::Stream { name, reader }) => break (name, input::stream(reader)),
                 Some(Source::Batches { name, reader }) => {
                     let (options, table) = (&self.options, &mut self.table);
@@ -171,7 +172,7 @@ const ENDINGS: [&str; 12] = [
 ];
 
 /// The files that a path stands for: itself, or the data files of the folder.
-fn files(path: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
@@ -196,7 +197,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn open_failed(error: &std::io::Error) -> Error {
+pub(super) fn open_failed(error: &std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::NotFound => Error::new(ErrorKind::Io, "no such file or folder")
             .help("check the path; shipped datasets are named with an @, as in @adult"),

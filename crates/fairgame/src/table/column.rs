@@ -71,6 +71,40 @@ impl Category {
 }
 
 impl Values {
+    /// Values of one kind, one after the other.
+    pub(super) fn concat<'a>(all: impl Iterator<Item = &'a Values>) -> Result<Values> {
+        let (mut numbers, mut truths) = (Vec::new(), Vec::new());
+        let (mut codes, mut dictionary) = (Vec::new(), Dictionary::default());
+        for values in all {
+            match values {
+                Values::Number(more) => numbers.extend_from_slice(more),
+                Values::Boolean(more) => truths.extend_from_slice(more),
+                Values::Category(more) => {
+                    // Only texts that rows have, as they first come.
+                    let mut place = vec![None; more.dictionary.len()];
+                    codes.extend(more.codes.iter().map(|&code| match code {
+                        MISSING => MISSING,
+                        code => {
+                            *place[code as usize].get_or_insert_with(|| {
+                                dictionary.intern(more.dictionary.text(code))
+                            })
+                        }
+                    }));
+                }
+            }
+        }
+        match [!numbers.is_empty(), !truths.is_empty(), !codes.is_empty()] {
+            [true, false, false] => Ok(Values::Number(numbers)),
+            [false, true, false] => Ok(Values::Boolean(truths)),
+            [false, false, _] => {
+                Ok(Values::Category(Category { codes, dictionary: Arc::new(dictionary) }))
+            }
+            _ => {
+                Err(Error::new(ErrorKind::Column, "a column is of different kinds in parts of it"))
+            }
+        }
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         match self {

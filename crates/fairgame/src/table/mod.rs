@@ -12,6 +12,7 @@ mod chunks;
 mod column;
 mod csv;
 mod dictionary;
+mod feed;
 mod input;
 mod ipc;
 mod predicate;
@@ -28,6 +29,8 @@ pub use crate::whole::{remove_leftovers, write_text};
 pub use chunks::Chunks;
 pub use column::{Category, Column, MISSING, Values};
 pub use dictionary::Dictionary;
+pub use feed::Feed;
+pub(crate) use feed::Head;
 pub(crate) use predicate::mismatch;
 pub use predicate::{Comparison, Predicate, Value};
 pub use read::{Header, Missing, ReadOptions, Source, Untyped, chunks, read};
@@ -115,6 +118,20 @@ impl Table {
     pub fn take(&self, rows: &[usize]) -> Table {
         let columns = self.columns.iter().map(|column| column.take(rows)).collect();
         Table { rows: rows.len(), columns, places: Arc::clone(&self.places) }
+    }
+
+    /// The rows of tables with the same columns, one after the other.
+    ///
+    /// # Errors
+    /// If a table lacks a column of the first, or has one of another kind.
+    pub(crate) fn concat(tables: &[Table]) -> Result<Table> {
+        let Some(first) = tables.first() else { return Table::new(Vec::new()) };
+        let column = |own: &Column| -> Result<Column> {
+            let all = tables.iter().map(|table| table.column(&own.name));
+            let all = all.collect::<Result<Vec<_>>>()?;
+            Ok(Column::new(&own.name, Values::concat(all.iter().map(|one| &one.values))?))
+        };
+        Table::new(first.columns.iter().map(column).collect::<Result<_>>()?)
     }
 
     /// The same table with the values of one column in another order; an unknown column changes nothing.

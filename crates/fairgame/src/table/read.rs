@@ -21,6 +21,13 @@ pub enum Source {
     Path(PathBuf),
     /// A dataset that is part of this library.
     Shipped(Shipped),
+    /// An open file, at its beginning, with a name for messages.
+    File {
+        /// What messages call it.
+        name: String,
+        /// The file.
+        file: std::fs::File,
+    },
     /// Any reader, with a name for messages.
     Stream {
         /// What messages call it.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::calibrate::{calibrate, calibrate_any};
 use super::games::Saved;
 use super::scores::Given;
+use super::streams::JUDGED;
 use super::training::Rows;
 use super::{Played, Training, Turn, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
@@ -68,9 +69,9 @@ impl Ground {
         (0..self.grid.sets()).filter(|&set| self.grid.in_set(set) != labelled).collect()
     }
 
-    /// The class of each row.
-    fn classes_of(&self, rows: &Rows) -> Vec<u32> {
-        rows.compiled.cells().iter().map(|&cell| self.grid.class_of(cell)).collect()
+    /// The class of each of the first rows.
+    fn classes_of(&self, rows: &Rows, count: usize) -> Vec<u32> {
+        rows.compiled.cells()[..count].iter().map(|&cell| self.grid.class_of(cell)).collect()
     }
 }
 
@@ -79,7 +80,7 @@ impl Ground {
 pub struct Fitted {
     /// The view of the fold: encoder, probabilities and the family of rules.
     pub(super) view: View,
-    /// What rules see of the training rows, and of validation rows.
+    /// What rules see of the training rows that a classifier is judged on, and of validation rows.
     pub(super) train: Features,
     pub(super) val: Option<Features>,
 }
@@ -160,11 +161,22 @@ impl Training<'_> {
     ) -> Result<Played> {
         let fold = &self.folds[game];
         let threads = self.fold_threads();
-        let see = |rows: &Rows| match &view.probabilities {
+        let see = |rows: &Rows, count: usize| match &view.probabilities {
             Some(probabilities) => {
-                let (features, classes) = (&rows.features[fold.view], ground.classes_of(rows));
-                let mut seen =
-                    probabilities.features(features, &classes, &ground.rule, &threads)?;
+                let (features, classes) =
+                    (&rows.features[fold.view], ground.classes_of(rows, count));
+                let some = (count < rows.count()).then(|| features.first(count));
+                let features = some.as_ref().unwrap_or(features);
+                let rule = &ground.rule;
+                let mut seen = match &rows.binned {
+                    Some((_, binned)) => {
+                        let some = (count < rows.count()).then(|| binned.first(count));
+                        let binned = some.as_ref().unwrap_or(binned);
+                        let rows = (features, binned);
+                        probabilities.features_of_bins(rows, &classes, rule, &threads)?
+                    }
+                    None => probabilities.features(features, &classes, rule, &threads)?,
+                };
                 if game > 0 {
                     seen.forget_hashes();
                 }
@@ -172,7 +184,8 @@ impl Training<'_> {
             }
             None => Err(Error::new(ErrorKind::Format, "the fold has no probabilities")),
         };
-        let (train, val) = (see(&self.train)?, self.val.as_ref().map(see).transpose()?);
+        let train = see(&self.train, self.judged_rows())?;
+        let val = self.val.as_ref().map(|val| see(val, val.count())).transpose()?;
         Ok(self.fold_played(Some(Arc::new(Fitted { view, train, val })), (turn, turns)))
     }
 
@@ -187,6 +200,14 @@ impl Training<'_> {
             ending: Ending::Stopped,
             interrupted: fitted.is_none(),
             fitted,
+        }
+    }
+
+    /// How many of the training rows a classifier is judged on: all, or of plenty the first, which are a random sample.
+    pub(super) fn judged_rows(&self) -> usize {
+        match self.streamed {
+            Some(_) => self.train.count().min(JUDGED),
+            None => self.train.count(),
         }
     }
 
@@ -224,8 +245,14 @@ impl Training<'_> {
             }
         };
         let features = &self.train.features[fold.view];
-        let all: Vec<u32> = (0..features.rows() as u32).collect();
-        let teach = fold.teach.as_deref().unwrap_or(&all);
+        let all: Vec<u32>;
+        let teach = match &fold.teach {
+            Some(teach) => teach,
+            None => {
+                all = (0..features.rows() as u32).collect();
+                &all
+            }
+        };
         let aside = fold.aside.as_deref().unwrap_or_default();
         let spec = match &self.plan.spec.model {
             ModelSpec::Trees(spec) => spec.clone(),
@@ -250,8 +277,7 @@ impl Training<'_> {
         for set in 0..ground.grid.sets() {
             let inside = ground.grid.in_set(set);
             let cells = self.train.compiled.cells();
-            let target: Vec<f32> =
-                cells.iter().map(|&cell| f32::from(u8::from(inside[cell as usize]))).collect();
+            let target = |row: usize| f32::from(u8::from(inside[cells[row] as usize]));
             let of_label = inside == labelled;
             let of_group = if of_label { None } else { groups.next() };
             let by_others = of_group.is_some() || (of_label && scores_of.is_some());
@@ -266,23 +292,26 @@ impl Training<'_> {
                     self.fit_model(game, &target, &mut tick)?
                 }
                 _ => {
-                    let (bins, codes) = match &binned {
-                        Some(both) => both,
-                        None => {
+                    let (bins, codes) = match (&self.train.binned, &binned) {
+                        (Some((bins, codes)), _) => (&**bins, codes),
+                        (None, Some((bins, codes))) => (bins, codes),
+                        (None, None) => {
                             let encoder = &self.views[fold.view].encoder;
                             let but = scores_of.as_ref().filter(|given| given.of_fold);
                             let but = but.map(|given| given.column.as_str());
                             let bins =
                                 Bins::fit(&spec, encoder, features, (Some(teach), but), &threads)?;
                             let codes = bins.codes(features, &threads)?;
-                            binned.insert((bins, codes))
+                            let both = binned.insert((bins, codes));
+                            (&both.0, &both.1)
                         }
                     };
                     // What is said of the label's probability says nothing of a group's.
                     let free = (inside != labelled).then(|| bins.without_order());
                     let bins = free.as_ref().unwrap_or(bins);
+                    let targets: Vec<f32> = (0..cells.len()).map(target).collect();
                     let lesson =
-                        Lesson { binned: codes, bins, teach, aside, target: &target, weights };
+                        Lesson { binned: codes, bins, teach, aside, target: &targets, weights };
                     let seed = mix(self.plan.spec.seed ^ mix((game * 64 + set) as u64));
                     let forest = boost(&lesson, &spec, seed, &threads, &mut |_| tick(1))?;
                     let score = |&row: &u32| forest.score_row(codes.row(row as usize));
@@ -293,7 +322,7 @@ impl Training<'_> {
             let rows = if by_others { calibrating } else { aside };
             let rows = rows.iter().zip(&scores).map(|(&row, &score)| {
                 let row = row as usize;
-                (score, target[row], weights.map_or(1.0, |weights| weights[row]))
+                (score, target(row), weights.map_or(1.0, |weights| weights[row]))
             });
             let rows: Vec<_> = rows.collect();
             let (slope, shift) = match by_others {
@@ -306,7 +335,8 @@ impl Training<'_> {
         if !interrupted {
             told(turn, turns);
         }
-        let bins = binned.map(|(bins, _)| bins);
+        let stored = self.train.binned.as_ref().map(|(bins, _)| Bins::clone(bins));
+        let bins = binned.map(|(bins, _)| bins).or(stored);
         let view = View {
             encoder: self.views[fold.view].encoder.clone(),
             model: AnyModel::Rule(ground.rule.clone()),
@@ -328,7 +358,7 @@ impl Training<'_> {
     fn fit_model(
         &self,
         game: usize,
-        target: &[f32],
+        target: &dyn Fn(usize) -> f32,
         tick: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<(LogOdds, Vec<f32>)> {
         let fold = &self.folds[game];
@@ -342,7 +372,7 @@ impl Training<'_> {
         for (at, model) in told_apart.iter().enumerate() {
             let (mut loss, mut scores) = (0.0, Vec::with_capacity(aside.len()));
             sample.scores(model, &mut work, |row, score| {
-                let sign = if target.get(row).is_some_and(|y| *y > 0.5) { 1.0 } else { -1.0 };
+                let sign = if target(row) > 0.5 { 1.0 } else { -1.0 };
                 let weight = weights.map_or(1.0, |weights| f64::from(weights[row]));
                 loss += weight * (-sign * f64::from(score)).exp().ln_1p();
                 scores.push(score);

@@ -288,9 +288,11 @@ impl Training<'_> {
         let mut provenance = self.provenance.clone();
         if let Some(first) = played.first().and_then(|game| game.fitted.as_ref()) {
             // Rows are known again by what the first view has of them, which here are probabilities.
-            provenance.train.sketch = sketch(&first.train);
-            if let (Some(known), Some(val)) = (&mut provenance.val, &first.val) {
-                known.sketch = sketch(val);
+            if self.streamed.is_none() {
+                provenance.train.sketch = sketch(&first.train);
+                if let (Some(known), Some(val)) = (&mut provenance.val, &first.val) {
+                    known.sketch = sketch(val);
+                }
             }
         }
         let mut classifier = Classifier::new(
@@ -318,7 +320,7 @@ impl Training<'_> {
             let decided = classifier.predict(seen, Draw::Features)?;
             Ok(decided.iter().map(|one| one.probability).collect())
         };
-        let mut chances = decided(&train)?;
+        let mut chances = Cow::Owned(decided(&train)?);
         let mut parts = vec![self.judged("train", &self.train, &chances)?];
         if let Datasets::Cross { .. } = self.plan.spec.datasets {
             let mut part = self.judged("val", &self.train, &chosen.chances)?;
@@ -327,11 +329,20 @@ impl Training<'_> {
             part.source += ", each row by models that were not trained on it";
             parts.push(part);
         } else if let Some(rows) = &self.val {
-            chances = decided(&val)?;
+            chances = match self.streamed {
+                // One fold, so that the classifier has the chances that were judged.
+                Some(_) => Cow::Borrowed(&chosen.chances),
+                None => Cow::Owned(decided(&val)?),
+            };
             parts.push(self.judged("val", rows, &chances)?);
         }
         let judging = if self.val.is_some() { &val } else { &train };
         let shared = judging.first().map(|seen| self.shared_draws(seen, &chances));
+        if let Some(streamed) = &self.streamed
+            && let Some((source, evaluation)) = streamed.test(classifier, CONFIDENCE)?
+        {
+            parts.push(RecordedPart { part: "test".to_owned(), source, evaluation });
+        }
         if let Some(test) = &self.test {
             let Weighted { table, weights } = test.weighted();
             // Test rows need not have the column.
@@ -350,6 +361,9 @@ impl Training<'_> {
     fn seen(&self, played: &[Played], of_val: bool) -> Cow<'_, [Features]> {
         let rows = if of_val { self.val.as_ref() } else { Some(&self.train) };
         if self.ground.is_none() {
+            if let (Some(_), false, Some(rows)) = (&self.streamed, of_val, rows) {
+                return Cow::Owned(vec![rows.features[0].first(self.judged_rows())]);
+            }
             return rows.map_or(Cow::Owned(Vec::new()), |rows| Cow::Borrowed(&rows.features[..]));
         }
         let own = played.iter().filter_map(|game| game.fitted.as_ref());
@@ -359,11 +373,18 @@ impl Training<'_> {
 
     /// What decisions with these chances come to on one player's rows.
     fn judged(&self, part: &str, rows: &Rows, chances: &[f64]) -> Result<RecordedPart> {
-        let cells = (&self.partition, rows.compiled.cells());
+        // Those that are judged are the first.
+        let count = chances.len();
+        let cells = (&self.partition, &rows.compiled.cells()[..count]);
         let decisions = Decisions::Probabilities(chances);
-        let (weights, units) = (rows.given.as_deref(), rows.units.as_deref());
+        let weights = rows.given.as_deref().map(|all| &all[..count]);
+        let units = rows.units.as_deref().map(|all| &all[..count]);
         let evaluation = evaluate_cells(&self.bound, cells, weights, units, decisions, CONFIDENCE)?;
-        Ok(RecordedPart { part: part.to_owned(), source: rows.source.clone(), evaluation })
+        let source = match count < rows.count() {
+            true => format!("{}, a random sample of {count} rows", rows.source),
+            false => rows.source.clone(),
+        };
+        Ok(RecordedPart { part: part.to_owned(), source, evaluation })
     }
 
     fn warnings(&self, played: &[Played], chosen: &Chosen, trained: &Trained) -> Vec<Warning> {

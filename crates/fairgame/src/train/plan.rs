@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::streams::{PLENTY, Settled, Streams};
 use super::{Data, Datasets, Notice, Outcome, Recipe, Spec, Trained, Training, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
 use crate::classifier::{Dataset, Epsilon, Selection, ShrinkSpec};
@@ -21,11 +22,7 @@ use crate::encode::{Encoder, Features};
 use crate::game::Keep;
 use crate::model::{AnyModel, Model, ModelSpec};
 use crate::rate::{Problem, Side, Surrogate};
-use crate::{Error, ErrorKind, Result, Threads};
-
-/// From so many rows on, one split replaces cross-fitting: it takes a fifth of the time, and a margin at 95 % costs less
-/// than .0005 of error more (docs/scale.md).
-const PLENTY: usize = 1_000_000;
+use crate::{Error, ErrorKind, Result, Store, Threads};
 
 /// The share of the rows that constraints are enforced on where there are plenty.
 const SPLIT: f64 = 0.25;
@@ -53,6 +50,7 @@ pub struct Plan {
     pub(super) own: Option<OwnModel>,
     pub(super) threads: Threads,
     pub(super) checkpoints: Option<Checkpoints>,
+    pub(super) store: Store,
 }
 
 /// A model of the caller's own: what it is called, and how it is made for features.
@@ -197,7 +195,8 @@ impl Spec {
         }
         let threads = Threads::default();
         let stated = stated.clone();
-        Ok(Plan { stated, spec, notices, problem, own: None, threads, checkpoints: None })
+        let store = Store::default();
+        Ok(Plan { stated, spec, notices, problem, own: None, threads, checkpoints: None, store })
     }
 
     /// Whether the mixture of a theorem is asked for, of an algorithm that has one: its weights are those of all turns.
@@ -320,6 +319,13 @@ impl Plan {
         self
     }
 
+    /// The same plan, with this memory for rows where they are too many for a table; the result does not depend on it.
+    #[must_use]
+    pub fn with_store(mut self, store: Store) -> Self {
+        self.store = store;
+        self
+    }
+
     /// The same plan, with its games saved now and then.
     #[must_use]
     pub fn with_checkpoints(mut self, checkpoints: Option<Checkpoints>) -> Self {
@@ -349,8 +355,26 @@ impl Plan {
     /// # Errors
     /// If the data do not fit the settings, or cannot be read; if a checkpoint cannot be written.
     pub fn run(&self, data: Data<'_>, watch: &mut dyn Watch) -> Result<Outcome> {
-        let training = self.prepare(data)?;
-        watch.prepared(&training);
+        let training = self.prepare_watched(data, watch)?;
+        self.go_on(&training, watch)
+    }
+
+    /// The same for rows that may be too many for tables.
+    ///
+    /// # Errors
+    /// As of [`Plan::run`].
+    pub fn run_streams(&self, streams: Streams<'_>, watch: &mut dyn Watch) -> Result<Outcome> {
+        match streams.settle(self)? {
+            Settled::Whole(data) => self.run(*data, watch),
+            Settled::Large(streams) => {
+                let training = self.stream(*streams, watch)?;
+                self.go_on(&training, watch)
+            }
+        }
+    }
+
+    fn go_on(&self, training: &Training<'_>, watch: &mut dyn Watch) -> Result<Outcome> {
+        watch.prepared(training);
         let played = training.play(watch)?;
         if !training.has_models(&played) {
             return Ok(Outcome::Stopped { games: training.games() });
@@ -372,8 +396,35 @@ impl Plan {
     /// # Errors
     /// If the data do not fit the settings.
     pub fn prepare<'a>(&self, data: Data<'a>) -> Result<Training<'a>> {
+        self.prepare_watched(data, &mut ())
+    }
+
+    fn prepare_watched<'a>(&self, data: Data<'a>, watch: &mut dyn Watch) -> Result<Training<'a>> {
         // Data of another shape than the plan was made for may need other settings.
-        let Plan { spec, problem, notices, .. } = self.stated.plan(&data.shape())?;
-        Training::new(Plan { spec, problem, notices, ..self.clone() }, data)
+        let shape = data.shape();
+        let Plan { spec, problem, notices, .. } = self.stated.plan(&shape)?;
+        let plan = Plan { spec, problem, notices, ..self.clone() };
+        match shape.rows >= Some(PLENTY) && data.fitted.is_none() && plan.streams() {
+            true => self.stream(data.into(), watch),
+            false => Training::new(plan, data),
+        }
+    }
+
+    /// Prepares a training of plenty of rows.
+    fn stream<'a>(&self, streams: Streams<'a>, watch: &mut dyn Watch) -> Result<Training<'a>> {
+        let Plan { spec, problem, notices, .. } = self.stated.plan(&streams.shape(PLENTY))?;
+        Training::streamed(Plan { spec, problem, notices, ..self.clone() }, streams, watch)
+    }
+
+    /// The settings as they were asked for.
+    pub(super) fn stated(&self) -> &Spec {
+        &self.stated
+    }
+
+    /// Whether plenty of rows are read in passes: where one split is enough, and the model is ours.
+    pub(super) fn streams(&self) -> bool {
+        let split = matches!(self.spec.datasets, Datasets::Two { .. } | Datasets::Given);
+        let given = matches!(self.spec.model, ModelSpec::Scores { .. });
+        split && self.spec.cross_fits() && !given && self.own.is_none()
     }
 }

@@ -3,6 +3,8 @@
 //! Each fold has a *view* of its own: an encoder that is fitted on the rows that teach there, and the model over its
 //! features. Folds whose views are equal share one.
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 
 use super::fit::Ground;
@@ -10,21 +12,23 @@ use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
 use super::importance::{Excerpt, MOST_ROWS};
 use super::scores::{check_groups, check_scores, distinct_numbers, own_columns};
+use super::streams::Streamed;
 use super::units::{self, Together};
 use super::{Data, Datasets, Notice, Plan, Recipe, Sheet, Warning};
 use crate::algorithm::Algorithm;
 use crate::archive::hex;
 use crate::classifier::{self, Provenance, Selection, View};
-use crate::encode::{Codes, Coding, Encoder, EncoderSpec, Features};
+use crate::encode::{Coding, Encoder, EncoderSpec, Features};
+use crate::model::trees::{Binned, Bins};
 use crate::model::{AnyModel, ModelSpec, Rule, ScoreScale};
 use crate::random::mix;
 use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Weighted, quantised};
 use crate::table::Table;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, Slab};
 
 /// With more constraints than this, a recipe plays Algorithm 4: each turn of Algorithm 3 finds the fixed point of a matrix
 /// of their number squared (129 µs with 100 of them, 13 ms with 1,000, 0.4 s with 5,000).
-fn most_with_matrix(recipe: Recipe) -> usize {
+pub(super) fn most_with_matrix(recipe: Recipe) -> usize {
     match recipe {
         Recipe::Recommended => 100,
         Recipe::Paper => 1_000,
@@ -34,7 +38,7 @@ fn most_with_matrix(recipe: Recipe) -> usize {
 /// One player's rows, ready to be played on: in an order drawn at random, so that any run of them is a minibatch.
 #[derive(Debug, Clone)]
 pub(super) struct Rows {
-    /// Where each of them is in the table.
+    /// Where each of them is in the table; empty if there is none.
     pub(super) order: Vec<u32>,
     /// What a model sees, in each of the views.
     pub(super) features: Vec<Features>,
@@ -42,12 +46,14 @@ pub(super) struct Rows {
     pub(super) compiled: Compiled,
     /// The cells and losses of the error alone, for games without constraints.
     pub(super) plain: Option<Compiled>,
+    /// The codes of trees, where these are all that is stored of the features.
+    pub(super) binned: Option<(Arc<Bins>, Binned)>,
     /// The unit of each row, where rows may be of the same.
     pub(super) units: Option<Vec<u32>>,
     /// How much each row counts to the players: weights that add up without rounding, or 1 each.
-    pub(super) weights: Option<Vec<f32>>,
+    pub(super) weights: Option<Slab<f32>>,
     /// How much each row counts to those who judge: the weights as they were given.
-    pub(super) given: Option<Vec<f32>>,
+    pub(super) given: Option<Slab<f32>>,
     /// Where the rows are from.
     pub(super) source: String,
 }
@@ -63,9 +69,12 @@ impl Rows {
         seed: u64,
     ) -> Result<Self> {
         let order = order(sheet.table.rows(), seed)?;
-        let ordered = |all: &[f32]| order.iter().map(|&row| all[row as usize]).collect();
+        let ordered = |all: &[f32]| -> Slab<f32> {
+            order.iter().map(|&row| all[row as usize]).collect::<Vec<_>>().into()
+        };
         Ok(Rows {
             features: Vec::new(),
+            binned: None,
             compiled: compiled.reordered(&order),
             plain: plain.map(|plain| plain.reordered(&order)),
             weights: weights.map(ordered),
@@ -84,7 +93,7 @@ impl Rows {
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        self.order.len()
+        self.compiled.cells().len()
     }
 
     /// The rows as cuts see them.
@@ -101,36 +110,53 @@ impl Rows {
 
     /// How many rows there are, and a hash of all that the players see of them, in the order of the table.
     pub(super) fn provenance(&self) -> classifier::Fingerprint {
-        let mut hash = Sha256::new();
-        let (features, weights) = (&self.features[0], self.weights.as_deref().unwrap_or_default());
-        for size in [features.rows(), features.slots(), features.numbers(), features.weights()] {
-            hash.update((size as u64).to_le_bytes());
-        }
-        hash.update((weights.len() as u64).to_le_bytes());
+        let (features, weights) = (&self.features[0], self.weights.as_deref());
+        let mut print = Print::new(features, features.rows(), weights.is_some());
         let mut stored = vec![0; self.order.len()];
         self.order.iter().enumerate().for_each(|(place, &row)| stored[row as usize] = place);
-        let mut bytes = Vec::new();
         for place in stored {
-            bytes.clear();
-            let codes = place * features.slots()..(place + 1) * features.slots();
-            match features.codes() {
-                // In two bytes, as where there are more weights.
-                Codes::Byte(all) => {
-                    bytes.extend(all[codes].iter().flat_map(|&c| u16::from(c).to_le_bytes()));
-                }
-                Codes::Narrow(all) => bytes.extend(all[codes].iter().flat_map(|c| c.to_le_bytes())),
-                Codes::Wide(all) => bytes.extend(all[codes].iter().flat_map(|c| c.to_le_bytes())),
-            }
-            bytes.extend(features.row_values(place).iter().flat_map(|x| x.to_le_bytes()));
-            bytes.extend(self.compiled.cells()[place].to_le_bytes());
-            bytes.extend(weights.get(place).into_iter().flat_map(|weight| weight.to_le_bytes()));
-            hash.update(&bytes);
+            let weight = weights.map(|weights| weights[place]);
+            print.row(features, place, self.compiled.cells()[place], weight);
         }
-        classifier::Fingerprint {
-            rows: features.rows(),
-            sha256: hex(&hash.finalize()),
-            sketch: classifier::sketch(features),
+        print.finish(classifier::sketch(features))
+    }
+}
+
+/// A hash of all that the players see of rows, in the order of their table.
+pub(super) struct Print {
+    hash: Sha256,
+    bytes: Vec<u8>,
+    rows: usize,
+}
+
+impl Print {
+    /// Of so many rows with features like these.
+    pub(super) fn new(like: &Features, rows: usize, weighted: bool) -> Self {
+        let mut hash = Sha256::new();
+        for size in [rows, like.slots(), like.numbers(), like.weights()] {
+            hash.update((size as u64).to_le_bytes());
         }
+        hash.update((if weighted { rows as u64 } else { 0 }).to_le_bytes());
+        Print { hash, bytes: Vec::new(), rows }
+    }
+
+    /// Adds the next row.
+    pub(super) fn row(&mut self, features: &Features, row: usize, cell: u32, weight: Option<f32>) {
+        features.code_bytes(row, &mut self.bytes);
+        self.bytes.extend(features.row_values(row).iter().flat_map(|x| x.to_le_bytes()));
+        self.bytes.extend(cell.to_le_bytes());
+        self.bytes.extend(weight.into_iter().flat_map(f32::to_le_bytes));
+        if self.bytes.len() > 1 << 14 {
+            self.hash.update(&self.bytes);
+            self.bytes.clear();
+        }
+    }
+
+    /// What is known of the rows.
+    pub(super) fn finish(mut self, sketch: Vec<u64>) -> classifier::Fingerprint {
+        self.hash.update(&self.bytes);
+        let sha256 = hex(&self.hash.finalize());
+        classifier::Fingerprint { rows: self.rows, sha256, sketch }
     }
 }
 
@@ -165,6 +191,8 @@ pub struct Training<'a> {
     pub(super) excerpt: Option<Excerpt>,
     /// The rows to test on.
     pub(super) test: Option<Sheet<'a>>,
+    /// The rows as they can be read again, if they were too many for a table.
+    pub(super) streamed: Option<Streamed<'a>>,
     pub(super) provenance: Provenance,
     pub(super) notices: Vec<Notice>,
     /// Which rows that judge are also training rows.
@@ -351,6 +379,7 @@ impl<'a> Training<'a> {
             ground,
             excerpt,
             test,
+            streamed: None,
             provenance,
             overlaps,
             notices,
@@ -468,7 +497,7 @@ pub(super) fn exact_weights(sheet: &Sheet<'_>) -> Result<Option<Vec<f32>>> {
 }
 
 /// How columns become features in a fold: as the settings say, without the columns of label, weight and unit.
-fn encoder_of(
+pub(super) fn encoder_of(
     plan: &Plan,
     bound: &Bound,
     table: &Table,

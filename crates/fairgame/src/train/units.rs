@@ -125,7 +125,7 @@ pub(super) fn among(table: &Table, others: &Table, copied: bool) -> Option<usize
 }
 
 /// A hash of each row's values in these columns, the same in every table.
-fn row_hashes(columns: &[&Column], rows: usize) -> Vec<u64> {
+pub(super) fn row_hashes(columns: &[&Column], rows: usize) -> Vec<u64> {
     let mut hashes = vec![0_u64; rows];
     for column in columns {
         let mut row = 0;

@@ -12,6 +12,11 @@ pub trait Watch {
         let _ = training;
     }
 
+    /// Told now and then how far a pass over the rows is, where there are too many for a table.
+    fn pass(&mut self, pass: &Pass) {
+        let _ = pass;
+    }
+
     /// How many turns apart to be told of a game of so many turns.
     fn apart(&self, turns: u64) -> u64 {
         (turns / 500).clamp(1, 256)
@@ -25,6 +30,17 @@ pub trait Watch {
 
     /// Called when no more turns are played, and the classifier is made of what was kept.
     fn selecting(&mut self) {}
+}
+
+/// How far a pass over the rows is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pass {
+    /// What it does.
+    pub name: &'static str,
+    /// How many rows were read.
+    pub rows: u64,
+    /// How many there are, where that is known.
+    pub of: Option<u64>,
 }
 
 /// Nobody watches.

@@ -11,6 +11,7 @@ use super::cuts::cuts;
 use super::spec::TreesSpec;
 use crate::encode::{Encoder, Features, Input, Scale};
 use crate::model::Monotone;
+use crate::slab::Slab;
 use crate::table::no_such_column;
 use crate::threads::Threads;
 use crate::{Error, ErrorKind, Result};
@@ -244,7 +245,7 @@ impl Bins {
                 self.write(features, *block * BLOCK + at, codes);
             }
         });
-        Ok(Binned { rows, columns, codes })
+        Ok(Binned { rows, columns, codes: codes.into() })
     }
 }
 
@@ -324,10 +325,21 @@ fn share_neighbours(counts: &[usize]) -> Vec<u8> {
 pub struct Binned {
     pub(super) rows: usize,
     pub(super) columns: usize,
-    pub(super) codes: Vec<u8>,
+    pub(super) codes: Slab<u8>,
 }
 
 impl Binned {
+    /// Rows of so many columns, whose codes stand row by row.
+    pub(crate) fn new(columns: usize, codes: Slab<u8>) -> Self {
+        Binned { rows: codes.len() / columns.max(1), columns, codes }
+    }
+
+    /// Its first rows.
+    #[must_use]
+    pub(crate) fn first(&self, rows: usize) -> Self {
+        Binned::new(self.columns, self.codes[..rows.min(self.rows) * self.columns].to_vec().into())
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows

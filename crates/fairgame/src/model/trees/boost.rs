@@ -19,7 +19,7 @@ use crate::threads::Threads;
 use crate::{Error, ErrorKind, Result};
 
 /// Trees learn from fewer rows than this: with more, sums of hessians would have too few bits.
-pub(super) const MOST_ROWS: usize = 1 << 26;
+pub(super) const MOST_ROWS: usize = 1 << 27;
 
 /// What trees learn from.
 #[derive(Debug, Clone, Copy)]
@@ -149,19 +149,20 @@ impl Lesson<'_> {
     }
 
     /// The rows that have a weight, in ascending order.
-    fn ordered(&self, rows: &[u32]) -> Vec<u32> {
+    fn ordered<'r>(&self, rows: &'r [u32]) -> Cow<'r, [u32]> {
+        if self.weights.is_none() && rows.is_sorted() {
+            return Cow::Borrowed(rows);
+        }
         let weighs = |row: &u32| self.weights.is_none_or(|weights| weights[*row as usize] > 0.0);
         let mut rows: Vec<u32> = rows.iter().copied().filter(weighs).collect();
         rows.sort_unstable();
-        rows
+        Cow::Owned(rows)
     }
 
     /// The codes of these rows, beside each other.
     fn codes(&self, rows: &[u32]) -> Cow<'_, [u8]> {
-        if rows.len() == self.binned.rows()
-            && rows.iter().enumerate().all(|(at, &row)| at == row as usize)
-        {
-            return Cow::Borrowed(&self.binned.codes);
+        if rows.iter().enumerate().all(|(at, &row)| at == row as usize) {
+            return Cow::Borrowed(&self.binned.codes[..rows.len() * self.binned.columns]);
         }
         Cow::Owned(rows.iter().flat_map(|&row| self.binned.row(row as usize)).copied().collect())
     }

@@ -1,0 +1,659 @@
+//! Trainings whose rows are too many for a table: two passes over the files.
+//!
+//! The first pass ([`scan`]) finds out what rows are like, and binds the problem; the encoder is fitted on a sample of
+//! the training rows ([`gather`]). The second ([`depot`]) encodes all rows, and stores what models see of them in a random
+//! order: in memory up to a budget, beyond it in mapped files. The table of all rows is never held. Which way a training
+//! goes depends on the number of its rows and on its settings, and on nothing else; so a table in memory and its file
+//! come to the same, to the bit.
+
+mod depot;
+mod divide;
+mod gather;
+mod scan;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use depot::{Depot, Pile, Row, Seen, Wanted};
+use divide::{Divide, Part, drawn};
+use scan::{By, Look, Noted, Scanned, TEST, noted, pass};
+
+use super::fit::Ground;
+use super::folds::Fold;
+use super::games::Variant;
+use super::importance::Excerpt;
+use super::training::{Print, Rows, encoder_of, most_with_matrix};
+use super::{Data, Datasets, Notice, Pass, Plan, Shape, Sheet, Training, Warning, Watch};
+use crate::algorithm::Algorithm;
+use crate::classifier::{Classifier, Fingerprint, Provenance, Sketch, View, draws, row_hashes};
+use crate::encode::{Encoder, Features};
+use crate::evaluate::{Accumulator, Decisions, Evaluation};
+use crate::model::trees::{Binned, Bins};
+use crate::model::{AnyModel, ModelSpec, Rule};
+use crate::random::mix;
+use crate::rate::{Binding, Bound, Compiled, Counted, Quantiser, RowCounts, check_total_weight};
+use crate::table::{Feed, Head, Table};
+use crate::{Error, ErrorKind, Result};
+
+/// From so many rows on, they are not held as a table.
+pub(super) const PLENTY: usize = 1_000_000;
+
+/// Most rows that are set aside, of plenty: calibration fits two numbers on them, and early stopping compares losses.
+const ASIDE: f64 = 262_144.0;
+
+/// Most training rows that a classifier is judged on, of plenty.
+pub(super) const JUDGED: usize = 1 << 20;
+
+/// Rows that can be read more than once, and how much each counts.
+pub struct Stream<'a> {
+    /// The rows.
+    pub feed: Feed<'a>,
+    /// One weight a row, or 1 each; a weight column that the settings name wins over them.
+    pub weights: Option<Cow<'a, [f32]>>,
+}
+
+impl<'a> From<Feed<'a>> for Stream<'a> {
+    fn from(feed: Feed<'a>) -> Self {
+        Stream { feed, weights: None }
+    }
+}
+
+impl<'a> From<Sheet<'a>> for Stream<'a> {
+    fn from(Sheet { table, weights, source }: Sheet<'a>) -> Self {
+        Stream { feed: Feed::of(source, table), weights }
+    }
+}
+
+/// The rows to learn from, and others beside them, where they may be too many for tables.
+pub struct Streams<'a> {
+    /// The rows to learn from; the settings may set some of them aside.
+    pub train: Stream<'a>,
+    /// Rows of their own to enforce the constraints on.
+    pub val: Option<Stream<'a>>,
+    /// Rows of their own to test on.
+    pub test: Option<Stream<'a>>,
+}
+
+/// Data that are read, or will be read in passes.
+pub enum Settled<'a> {
+    /// Tables in memory.
+    Whole(Box<Data<'a>>),
+    /// More rows than are held as tables.
+    Large(Box<Streams<'a>>),
+}
+
+impl<'a> Streams<'a> {
+    /// Rows to learn from, and nothing beside them.
+    pub fn new(train: impl Into<Stream<'a>>) -> Self {
+        Streams { train: train.into(), val: None, test: None }
+    }
+
+    /// What a plan needs to know of them: how many rows there are at least, if they are plenty.
+    pub(super) fn shape(&self, rows: usize) -> Shape {
+        Shape { rows: Some(rows), validation: self.val.is_some(), test: self.test.is_some() }
+    }
+
+    /// Reads the rows as tables, unless there are plenty of them and the settings have a way without tables.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn settle(mut self, plan: &Plan) -> Result<Settled<'a>> {
+        let head = match self.train.feed.head(PLENTY)? {
+            Head::Whole(table) => {
+                return self.read(table).map(|data| Settled::Whole(Box::new(data)));
+            }
+            Head::First(first) => first,
+        };
+        self.val = self.val.map(|one| Stream { feed: one.feed.like(&head), ..one });
+        self.test = self.test.map(|one| Stream { feed: one.feed.like(&head), ..one });
+        match plan.stated().plan(&self.shape(PLENTY))?.streams() {
+            true => Ok(Settled::Large(Box::new(self))),
+            false => self.read(None).map(|data| Settled::Whole(Box::new(data))),
+        }
+    }
+
+    /// The rows as tables; the training table may be read already.
+    fn read(self, train: Option<Table>) -> Result<Data<'a>> {
+        fn sheet<'a>(
+            Stream { feed, weights }: Stream<'a>,
+            read: Option<Table>,
+        ) -> Result<Sheet<'a>> {
+            let source = feed.name().to_owned();
+            let table = match read {
+                Some(table) => Cow::Owned(table),
+                None => feed.whole()?,
+            };
+            Ok(Sheet { table, weights, source })
+        }
+        let train = sheet(self.train, train)?;
+        let like = |stream: Stream<'a>| {
+            let Stream { feed, weights } = stream;
+            sheet(Stream { feed: feed.like(&train.table), weights }, None)
+        };
+        let (val, test) = (self.val.map(&like).transpose()?, self.test.map(&like).transpose()?);
+        Ok(Data { train, val, test, fitted: None })
+    }
+}
+
+impl<'a> From<Data<'a>> for Streams<'a> {
+    fn from(data: Data<'a>) -> Self {
+        let stream = Stream::from;
+        Streams {
+            train: stream(data.train),
+            val: data.val.map(stream),
+            test: data.test.map(stream),
+        }
+    }
+}
+
+/// What is known of rows that are not held as tables.
+pub(super) struct Streamed<'a> {
+    streams: Streams<'a>,
+    divide: Divide,
+    by: By,
+    weight: Option<String>,
+    unit: Option<String>,
+}
+
+/// What is counted of one player's rows.
+struct Counts {
+    weights: Vec<f64>,
+    rows: Vec<usize>,
+    quantiser: Quantiser,
+    weighted: bool,
+}
+
+impl Counts {
+    /// Counts the rows of each of so many patterns.
+    fn new(sources: &[Noted], patterns: usize, of_val: bool) -> Result<Self> {
+        let own = |note: u32| note != TEST && noted(note).1 == of_val;
+        let has = |source: &Noted| source.notes.iter().flatten().any(|note| own(*note));
+        let weighted = sources.iter().any(|source| !source.weights.is_empty() && has(source));
+        // Of a source, weights stand in the order of its rows.
+        let given = || {
+            sources.iter().flat_map(|source| {
+                let weights = source.weights.iter().flatten();
+                let notes = source.notes.iter().flatten();
+                let rows = notes.zip(weights).filter(move |(note, _)| own(**note));
+                rows.map(|(note, weight)| (noted(*note).0, *weight))
+            })
+        };
+        let most = given().map(|(_, weight)| weight).fold(0.0, f32::max);
+        check_total_weight(given().map(|(_, weight)| f64::from(weight)).sum())?;
+        let quantiser = Quantiser::new(most, || given().map(|(_, weight)| weight));
+        let (mut weights, mut rows) = (vec![0.0; patterns], vec![0; patterns]);
+        for source in sources {
+            let notes = source.notes.iter().flatten().filter(|note| own(**note));
+            notes.for_each(|note| rows[noted(*note).0] += 1);
+        }
+        match weighted {
+            true => given().for_each(|(pattern, weight)| {
+                weights[pattern] += f64::from(quantiser.of(weight));
+            }),
+            false => weights.iter_mut().zip(&rows).for_each(|(sum, rows)| *sum = *rows as f64),
+        }
+        Ok(Counts { weights, rows, quantiser, weighted })
+    }
+
+    /// The patterns that there are rows of, and what these count.
+    fn present(&self, patterns: &Table) -> (Vec<usize>, Table, Vec<f64>, Vec<usize>) {
+        let there: Vec<usize> = (0..self.rows.len()).filter(|&at| self.rows[at] > 0).collect();
+        let table = patterns.take(&there);
+        let weights = there.iter().map(|&at| self.weights[at]).collect();
+        let rows = there.iter().map(|&at| self.rows[at]).collect();
+        (there, table, weights, rows)
+    }
+
+    /// The weight and the number of rows in each cell.
+    fn by_cell(&self, cell_of: &[u32], cells: usize) -> (Vec<f64>, Vec<usize>) {
+        let (mut weights, mut rows) = (vec![0.0; cells], vec![0; cells]);
+        for (pattern, &cell) in cell_of.iter().enumerate().filter(|(_, cell)| **cell != TEST) {
+            weights[cell as usize] += self.weights[pattern];
+            rows[cell as usize] += self.rows[pattern];
+        }
+        (weights, rows)
+    }
+}
+
+impl<'a> Training<'a> {
+    /// Two passes over the rows: all but to play.
+    pub(super) fn streamed(
+        mut plan: Plan,
+        streams: Streams<'a>,
+        watch: &mut dyn Watch,
+    ) -> Result<Self> {
+        let spec = &plan.spec;
+        let (seed, order) = (spec.seed, mix(spec.seed ^ 0x6f72_6465_7200));
+        let val_fraction = match spec.datasets {
+            Datasets::Two { val_fraction } => val_fraction,
+            _ => 0.0,
+        };
+        let divide = Divide::shares(seed, spec.test_fraction, val_fraction);
+        let look = Look {
+            problem: &plan.problem,
+            divide: [divide, Divide::all(Part::Val)],
+            weight: spec.weight.as_deref(),
+            seed: mix(seed ^ 0x7361_6d70),
+            order,
+        };
+        let sources: Vec<&Stream<'_>> =
+            std::iter::once(&streams.train).chain(&streams.val).collect();
+        let mut told = |rows: u64| watch.pass(&Pass { name: "reading", rows, of: None });
+        let by = spec.unit.clone().map_or(By::Row, By::Unit);
+        let mut scanned = look.scan(by, &sources, &mut told)?;
+        let copied = scanned.copied;
+        if copied > 0 {
+            // Once more, with copies kept together.
+            scanned = look.scan(By::Copies, &sources, &mut told)?;
+        }
+        let rows: u64 = scanned.sources.iter().map(|source| source.rows).sum();
+        if u32::try_from(rows).is_err() {
+            let message = format!("{rows} rows are more than one machine's training takes");
+            return Err(Error::new(ErrorKind::Value, message).help("train on a sample of them"));
+        }
+        let mut notices = plan.notices.clone();
+        notices.extend((copied > 0).then_some(Notice::Copies { rows: copied }));
+        let missing = scanned.missing_units;
+        notices.extend((missing > 0).then_some(Notice::MissingUnits { rows: missing }));
+        let mut overlaps = Vec::new();
+        if let (Some(found), Some(_)) = (scanned.overlap, &streams.val) {
+            let of = scanned.sources.last().map_or(0, |source| source.rows as usize);
+            overlaps.push(Warning::Overlap { part: "validation", rows: found, of, unit: None });
+        }
+
+        // The problem, bound to the patterns of the rows.
+        let patterns = scanned.patterns.rows();
+        let counts = [false, true]
+            .map(|of_val| Counts::new(&scanned.sources, patterns, of_val))
+            .into_iter()
+            .collect::<Result<Vec<_>>>()?;
+        let present: Vec<_> = counts.iter().map(|own| own.present(&scanned.patterns)).collect();
+        if let Some(part) = present.iter().position(|one| one.0.is_empty()) {
+            let what = if part == 0 { "to train on" } else { "to enforce constraints on" };
+            return Err(Error::new(ErrorKind::Settings, format!("no rows are left {what}")));
+        }
+        let tables: Vec<Counted<'_>> = present
+            .iter()
+            .map(|(_, table, weights, rows)| Counted {
+                table,
+                counts: RowCounts::Many { weights, rows },
+            })
+            .collect();
+        let binding = plan.problem.compile_counted(&tables, &scanned.quantiles)?;
+        let Binding { bound, partition, tables: compiled, notices: found } = binding;
+        notices.extend(found.into_iter().map(Notice::Problem));
+        let mut cell_of = vec![TEST; patterns];
+        for ((there, ..), compiled) in present.iter().zip(&compiled) {
+            let cells = there.iter().zip(compiled.cells());
+            cells.for_each(|(&pattern, &cell)| cell_of[pattern] = cell);
+        }
+        notices.extend(label_notices(&bound, &present[0].1, &counts[0].rows, &present[0].0)?);
+        if let Algorithm::Practical(practical) = plan.spec.algorithm
+            && bound.constraints().len() > most_with_matrix(plan.spec.recipe)
+        {
+            notices.push(Notice::ManyConstraints { constraints: bound.constraints().len() });
+            plan.spec.algorithm = Algorithm::Lagrangian(practical.without_matrix());
+        }
+
+        // The encoder, and the bins of trees, fitted on the sample.
+        let spec = &plan.spec;
+        let wanted = encoder_of(&plan, &bound, &scanned.sample, (0, 1));
+        let (encoder, found) = Encoder::fit(&wanted, &scanned.sample)?;
+        notices.extend(found.into_iter().map(Notice::Features));
+        let like = encoder.encode(&scanned.sample)?;
+        let bins = match &spec.model {
+            ModelSpec::Trees(trees) => {
+                Some(Arc::new(Bins::fit(trees, &encoder, &like, (None, None), &plan.threads)?))
+            }
+            _ => None,
+        };
+        let model = match &spec.model {
+            ModelSpec::Trees(_) => AnyModel::Rule(Rule::new(1, 0)?),
+            _ => plan.model(&encoder, &like)?,
+        };
+        let view = View { encoder, model, probabilities: None };
+        let ground = match spec.algorithm {
+            Algorithm::PlugIn(_) => {
+                Some(Ground::new(&bound, &partition, &[&view.encoder], &present[0].1)?)
+            }
+            _ => None,
+        };
+
+        let storing = Storing {
+            plan: &plan,
+            view: &view,
+            like: &like,
+            bins: bins.as_ref(),
+            cell_of: &cell_of,
+            counts: &counts,
+            order,
+            plug_in: ground.is_some(),
+        };
+        let AllStored { train, val, teach, prints: [own, others] } =
+            storing.run(&sources, &mut scanned, watch)?;
+        let rows_of = |at: usize, depot: Depot| -> Result<Rows> {
+            let Depot { seen, cells, weights, keys, hashes, .. } = depot;
+            let count = cells.len();
+            let (features, binned) = match seen {
+                Seen::Features { codes, values } => (like.stored(count, codes, values), None),
+                Seen::Bins(codes, columns) => {
+                    let binned = bins.clone().map(|bins| (bins, Binned::new(columns, codes)));
+                    (Features::of_hashes(count, hashes), binned)
+                }
+            };
+            let cells = Arc::new(cells);
+            let plain = match plan.spec.plain {
+                true => {
+                    let error = bound.error_alone(&present[0].1)?;
+                    let (weights, rows) = counts[at].by_cell(&cell_of, partition.cells());
+                    let sums = (weights.as_slice(), rows.as_slice());
+                    Some(Compiled::of_other(&error, &partition, sums, &cells)?)
+                }
+                false => None,
+            };
+            let (weights, given) = weights.map(|[exact, given]| (exact, given)).unzip();
+            let source = match (at, &streams.val) {
+                (1, Some(val)) => val.feed.name().to_owned(),
+                (0, Some(_)) => streams.train.feed.name().to_owned(),
+                _ => format!("a part of {}", streams.train.feed.name()),
+            };
+            Ok(Rows {
+                order: Vec::new(),
+                features: vec![features],
+                compiled: compiled[at].clone().with_cells(cells),
+                plain,
+                binned,
+                units: keys.map(|keys| numbered(&keys)),
+                weights,
+                given,
+                source,
+            })
+        };
+        let (train, val) = (rows_of(0, train)?, rows_of(1, val)?);
+        let (teach, aside) = (teach as u32, train.count() as u32);
+        let fold = Fold {
+            teach: (teach < aside).then(|| (0..teach).collect()),
+            aside: (teach < aside).then(|| (teach..aside).collect()),
+            judge: None,
+            view: 0,
+            repeat: 0,
+        };
+        let excerpt =
+            Excerpt { rows: (0..scanned.excerpt.rows() as u32).collect(), table: scanned.excerpt };
+        let provenance = Provenance {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: plan.settings()?,
+            train: own,
+            val: Some(others),
+        };
+        let streamed = Streamed {
+            divide,
+            by: scanned.by,
+            weight: plan.spec.weight.clone(),
+            unit: plan.spec.unit.clone(),
+            streams,
+        };
+        let variants = Variant::all(&plan.spec);
+        Ok(Training {
+            plan,
+            bound,
+            partition,
+            views: vec![view],
+            train,
+            val: Some(val),
+            folds: vec![fold],
+            variants,
+            ground,
+            excerpt: Some(excerpt),
+            test: None,
+            streamed: Some(streamed),
+            provenance,
+            overlaps,
+            notices,
+        })
+    }
+}
+
+/// What the second pass needs.
+struct Storing<'a> {
+    plan: &'a Plan,
+    view: &'a View,
+    like: &'a Features,
+    bins: Option<&'a Arc<Bins>>,
+    cell_of: &'a [u32],
+    counts: &'a [Counts],
+    order: u64,
+    plug_in: bool,
+}
+
+/// What the second pass stored.
+struct AllStored {
+    train: Depot,
+    val: Depot,
+    /// How many of the training rows teach: the first ones.
+    teach: usize,
+    prints: [Fingerprint; 2],
+}
+
+/// Where a row belongs.
+const TEACH: usize = 0;
+const SET_ASIDE: usize = 1;
+const VAL: usize = 2;
+
+impl Storing<'_> {
+    fn run(
+        &self,
+        sources: &[&Stream<'_>],
+        scanned: &mut Scanned,
+        watch: &mut dyn Watch,
+    ) -> Result<AllStored> {
+        let spec = &self.plan.spec;
+        let rows: [usize; 2] = [0, 1].map(|at| self.counts[at].rows.iter().sum());
+        let aside = spec.aside.min(ASIDE / rows[0].max(1) as f64);
+        let key_of_aside = mix(spec.seed ^ 0x6173_6964);
+        // Whose a row is: it teaches, is set aside, or is one that constraints are enforced on.
+        let pile_of = |note: u32, key: u64| match noted(note).1 {
+            true => VAL,
+            false if aside > 0.0 && drawn(key_of_aside, key, aside) => SET_ASIDE,
+            false => TEACH,
+        };
+        // Rows of several sources are numbered through.
+        let mut firsts = vec![0];
+        for source in &scanned.sources {
+            firsts.push(firsts[firsts.len() - 1] + source.rows);
+        }
+        let mut piles = [rows[0], rows[0] / 4, rows[1]].map(Pile::new);
+        for (source, noted) in scanned.sources.iter().enumerate() {
+            let mut number = firsts[source];
+            for (chunk, notes) in noted.notes.iter().enumerate() {
+                let keys = noted.keys.get(chunk);
+                for (at, &note) in notes.iter().enumerate() {
+                    if note != TEST {
+                        let key = keys.map_or(number - firsts[source], |keys| keys[at]);
+                        piles[pile_of(note, key)].count(depot::hash(self.order, number as u32));
+                    }
+                    number += 1;
+                }
+            }
+        }
+        let teach = piles[TEACH].rows();
+        piles[TEACH].place(0);
+        piles[SET_ASIDE].place(teach);
+        piles[VAL].place(0);
+        let keyed = scanned.by != By::Row;
+        let mut depots = Vec::with_capacity(2);
+        for (at, &rows) in rows.iter().enumerate() {
+            let wanted = Wanted {
+                weights: self.counts[at].weighted,
+                keys: keyed,
+                hashes: self.bins.is_some() && at == 1,
+                bins: self.bins.map(|bins| bins.columns()),
+            };
+            depots.push(Depot::new(&self.plan.store, rows, self.like, wanted)?);
+        }
+        let mut prints = [0, 1].map(|at| Print::new(self.like, rows[at], self.counts[at].weighted));
+        let mut sketches = [Sketch::default(), Sketch::default()];
+        let total = firsts[firsts.len() - 1];
+        let mut codes = vec![0; self.bins.map_or(0, |bins| bins.columns())];
+        let mut done = 0;
+        for (source, stream) in sources.iter().enumerate() {
+            let (own, before) = (&mut scanned.sources[source], firsts[source]);
+            let mut chunks = 0;
+            let mut read = 0;
+            pass(&stream.feed, &mut |chunk, start| {
+                done += chunk.rows() as u64;
+                watch.pass(&Pass { name: "storing", rows: done, of: Some(total) });
+                // They are not needed any more, and memory is about to fill.
+                let notes = own.notes.get_mut(chunks).map(std::mem::take);
+                let notes = notes.filter(|notes| notes.len() == chunk.rows());
+                let notes = notes.ok_or_else(changed)?;
+                let features = self.view.encoder.encode(&chunk)?;
+                let hashes = match self.plug_in {
+                    true => (0..features.rows()).map(|row| features.hash(row)).collect(),
+                    false => row_hashes(&features),
+                };
+                for (at, &note) in notes.iter().enumerate().filter(|(_, note)| **note != TEST) {
+                    let (pattern, of_val) = noted(note);
+                    let part = usize::from(of_val);
+                    let number = before + start + at as u64;
+                    let key = own.keys.get(chunks).map_or(start + at as u64, |keys| keys[at]);
+                    let given = own.weights.get(chunks).map(|weights| weights[at]);
+                    let exact = given.map(|given| self.counts[part].quantiser.of(given));
+                    let cell = self.cell_of[pattern];
+                    prints[part].row(&features, at, cell, exact);
+                    sketches[part].add(std::iter::once(hashes[at]));
+                    if let Some(bins) = self.bins {
+                        bins.write(&features, at, &mut codes);
+                    }
+                    let hash = depot::hash(self.order, number as u32);
+                    let place = piles[pile_of(note, key)].next(hash).ok_or_else(changed)?;
+                    depots[part].put(
+                        place,
+                        &Row {
+                            number: number as u32,
+                            cell,
+                            weights: [exact.unwrap_or(1.0), given.unwrap_or(1.0)],
+                            key,
+                            features: &features,
+                            at,
+                            bins: &codes,
+                        },
+                    );
+                }
+                read += chunk.rows() as u64;
+                chunks += 1;
+                Ok(())
+            })?;
+            if read != own.rows {
+                return Err(changed());
+            }
+        }
+        let threads = &self.plan.threads;
+        depots[0].sort(&[&piles[TEACH], &piles[SET_ASIDE]], self.order, threads);
+        depots[1].sort(&[&piles[VAL]], self.order, threads);
+        let mut prints = prints.into_iter().zip(sketches);
+        let mut print = || {
+            let (print, sketch) = prints.next()?;
+            Some(print.finish(sketch.finish()))
+        };
+        match (print(), print(), depots.pop(), depots.pop()) {
+            (Some(own), Some(others), Some(val), Some(train)) => {
+                Ok(AllStored { train, val, teach, prints: [own, others] })
+            }
+            _ => Err(changed()),
+        }
+    }
+}
+
+/// The rows are not those of the first pass.
+fn changed() -> Error {
+    Error::new(ErrorKind::Io, "the rows have changed between the first and the second reading")
+        .help("train again once nobody writes to the files")
+}
+
+/// Units numbered from 0.
+fn numbered(keys: &[u64]) -> Vec<u32> {
+    let mut known = keys.to_vec();
+    known.sort_unstable();
+    known.dedup();
+    keys.iter().map(|key| known.binary_search(key).unwrap_or(0) as u32).collect()
+}
+
+/// What the label leaves open, of patterns that so many rows have.
+fn label_notices(
+    bound: &Bound,
+    table: &Table,
+    rows: &[usize],
+    there: &[usize],
+) -> Result<Vec<Notice>> {
+    let mut notices = Vec::new();
+    let columns = bound.label().columns();
+    let columns = columns.iter().map(|name| table.column(name)).collect::<Result<Vec<_>>>()?;
+    let missing = |at: &usize| columns.iter().any(|column| column.values.is_missing(*at));
+    let unlabelled: usize = (0..table.rows()).filter(missing).map(|at| rows[there[at]]).sum();
+    if unlabelled > 0 {
+        notices.push(Notice::MissingLabels { rows: unlabelled });
+    }
+    let labels = bound.label().evaluate(table)?;
+    if let Some(&positive) = labels.first()
+        && labels.iter().all(|&label| label == positive)
+    {
+        notices.push(Notice::OneClass { positive });
+    }
+    Ok(notices)
+}
+
+impl Streamed<'_> {
+    /// What the classifier comes to on the rows to test on, and where these are from; none if there are none.
+    pub(super) fn test(
+        &self,
+        classifier: &Classifier,
+        confidence: f64,
+    ) -> Result<Option<(String, Evaluation)>> {
+        let (stream, divide) = match &self.streams.test {
+            Some(test) => (test, None),
+            None => (&self.streams.train, Some(self.divide)),
+        };
+        let mut sums = Accumulator::new(classifier.bound());
+        let mut any = false;
+        if divide.is_some_and(|divide| !divide.tests()) {
+            return Ok(None);
+        }
+        pass(&stream.feed, &mut |chunk, first| {
+            let mut weights = match (&self.weight, &stream.weights) {
+                (Some(name), _) => Some(super::weight_column(&chunk, name, first)?),
+                (None, Some(all)) => {
+                    let from = (first as usize).min(all.len());
+                    Some(all[from..(from + chunk.rows()).min(all.len())].to_vec())
+                }
+                (None, None) => None,
+            };
+            let mut chunk = chunk;
+            if let Some(divide) = divide {
+                let (keys, _) = scan::keys(&self.by, &chunk, first)?;
+                let rows: Vec<usize> =
+                    (0..keys.len()).filter(|&row| divide.part(keys[row]) == Part::Test).collect();
+                weights = weights.map(|all| rows.iter().map(|&row| all[row]).collect());
+                chunk = chunk.take(&rows);
+            }
+            if chunk.rows() == 0 {
+                return Ok(());
+            }
+            any = true;
+            let decided = classifier.decide(&chunk)?;
+            let chances: Vec<f64> = decided.iter().map(|one| one.probability).collect();
+            let unit = self.unit.as_deref().and_then(|name| chunk.find(name));
+            let units = unit.map(|column| draws(&column.values));
+            let decisions = Decisions::Probabilities(&chances);
+            sums.add_by_unit(&chunk, weights.as_deref(), units.as_deref(), decisions)
+        })?;
+        if !any {
+            return Ok(None);
+        }
+        let source = match divide {
+            Some(_) => format!("a part of {}", stream.feed.name()),
+            None => stream.feed.name().to_owned(),
+        };
+        Ok(Some((source, sums.finish(confidence)?)))
+    }
+}

@@ -1,0 +1,289 @@
+//! The first pass over the rows: what they are like.
+//!
+//! It counts rows, checks weights, finds the patterns that the problem tells apart ([`Survey`]), looks for copies, and
+//! draws the sample that the encoder is fitted on. Of each row it keeps its pattern and part in four bytes.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::sync_channel;
+
+use super::Stream;
+use super::divide::{Divide, Part};
+use super::gather::Gather;
+use crate::classifier::draws;
+use crate::random::mix;
+use crate::rate::{Problem, Quantiles, Question, Survey, check_each_weight};
+use crate::table::{Column, Feed, Table, Values, no_such_column};
+use crate::train::importance::MOST_ROWS;
+use crate::train::{units, weight_column};
+use crate::{Error, ErrorKind, Result};
+
+/// Rows of a chunk.
+pub(super) const CHUNK: usize = 1 << 16;
+
+/// Most rows that encoders and bins are fitted on. LightGBM takes 200,000 for its bins.
+const SAMPLE: usize = 1 << 18;
+
+/// Most values of such a sample: a table of many columns has fewer rows of it.
+const SAMPLE_VALUES: usize = 1 << 25;
+
+/// Most rows that copies are looked for among.
+const COPIES: usize = 100_000;
+
+/// What rows share that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum By {
+    /// Each row stands alone.
+    Row,
+    /// Equal rows are copies of each other.
+    Copies,
+    /// Rows with the same value of a column.
+    Unit(String),
+}
+
+/// The key of each row of a chunk whose first row has the number `first`: rows that belong together share one. Also how
+/// many rows have no unit.
+pub(super) fn keys(by: &By, chunk: &Table, first: u64) -> Result<(Vec<u64>, usize)> {
+    let rows = first..first + chunk.rows() as u64;
+    Ok(match by {
+        By::Row => (rows.collect(), 0),
+        By::Copies => (contents(chunk), 0),
+        By::Unit(name) => {
+            let Some(column) = chunk.find(name) else {
+                let names = chunk.columns().iter().map(|column| column.name.as_str());
+                return Err(no_such_column(name, names).at("unit"));
+            };
+            let units = draws(&column.values);
+            let missing = units.iter().filter(|unit| unit.is_none()).count();
+            // A row without a unit is one of its own.
+            let key = |(unit, row): (Option<u64>, u64)| unit.unwrap_or_else(|| mix(!row));
+            (units.into_iter().zip(rows).map(key).collect(), missing)
+        }
+    })
+}
+
+/// A hash of the values of each row.
+fn contents(chunk: &Table) -> Vec<u64> {
+    let columns: Vec<&Column> = chunk.columns().iter().collect();
+    units::row_hashes(&columns, chunk.rows())
+}
+
+/// What the first pass keeps of the rows of one source, chunk by chunk.
+#[derive(Default)]
+pub(super) struct Noted {
+    /// The pattern and part of each row ([`note`]).
+    pub(super) notes: Vec<Vec<u32>>,
+    pub(super) weights: Vec<Vec<f32>>,
+    /// What rows share that belong together, where they do not stand alone.
+    pub(super) keys: Vec<Vec<u64>>,
+    pub(super) rows: u64,
+}
+
+/// A row to test on, which is not looked at.
+pub(super) const TEST: u32 = u32::MAX;
+
+/// A pattern and a part in one number.
+fn note(pattern: u32, part: Part) -> u32 {
+    match part {
+        Part::Test => TEST,
+        part => pattern << 1 | part as u32,
+    }
+}
+
+/// The pattern of a noted row, and whether it is to enforce constraints on.
+#[inline]
+pub(super) fn noted(note: u32) -> (usize, bool) {
+    ((note >> 1) as usize, note & 1 == 1)
+}
+
+/// What the first pass found.
+pub(super) struct Scanned {
+    pub(super) by: By,
+    /// Of the rows that were given to train on, and of those to enforce constraints on.
+    pub(super) sources: Vec<Noted>,
+    /// One row of each pattern.
+    pub(super) patterns: Table,
+    pub(super) quantiles: Quantiles,
+    /// Training rows for the encoder.
+    pub(super) sample: Table,
+    /// The first rows to enforce constraints on, as they will be stored.
+    pub(super) excerpt: Table,
+    pub(super) missing_units: usize,
+    /// How many training rows are copies of an earlier one, where they are.
+    pub(super) copied: usize,
+    /// How many rows to enforce constraints on are training rows, if they are.
+    pub(super) overlap: Option<usize>,
+}
+
+/// How to look at rows.
+pub(super) struct Look<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) divide: [Divide; 2],
+    pub(super) weight: Option<&'a str>,
+    pub(super) seed: u64,
+    /// The key that puts stored rows in order.
+    pub(super) order: u64,
+}
+
+impl Look<'_> {
+    /// Looks at all rows. `told` hears how many were read.
+    pub(super) fn scan(
+        &self,
+        by: By,
+        streams: &[&Stream<'_>],
+        told: &mut dyn FnMut(u64),
+    ) -> Result<Scanned> {
+        let question = Question::of(self.problem);
+        let quantiles = self.quantiles(&question, &by, streams[0])?;
+        let mut survey = Survey::new(&question, &quantiles);
+        let (mut sample, mut excerpt) = (None, Gather::new(MOST_ROWS));
+        let mut alike = [Gather::new(COPIES), Gather::new(COPIES)];
+        let (mut sources, mut missing_units) = (Vec::new(), 0);
+        let mut total = 0;
+        for (source, stream) in streams.iter().enumerate() {
+            let mut own = Noted::default();
+            pass(&stream.feed, &mut |chunk, first| {
+                total += chunk.rows() as u64;
+                told(total);
+                let weights = self.weights(stream, &chunk, first)?;
+                let contents = contents(&chunk);
+                let (keys, missing) = keys(&by, &chunk, first)?;
+                missing_units += missing;
+                let parts: Vec<Part> =
+                    keys.iter().map(|&key| self.divide[source].part(key)).collect();
+                let tested = parts.contains(&Part::Test);
+                let looked: Vec<usize> =
+                    (0..chunk.rows()).filter(|&row| parts[row] != Part::Test).collect();
+                let patterns = match tested {
+                    true => survey.add(&chunk.take(&looked))?,
+                    false => survey.add(&chunk)?,
+                };
+                if survey.len() >= 1 << 31 {
+                    let message = "the constraints tell more than two billion kinds of rows apart";
+                    return Err(Error::new(ErrorKind::Problem, message));
+                }
+                let mut notes = vec![TEST; chunk.rows()];
+                for (&row, &pattern) in looked.iter().zip(&patterns) {
+                    notes[row] = note(pattern, parts[row]);
+                }
+                let of = |row: usize, part: Part| parts[row] == part;
+                let number = |row: usize| first + row as u64;
+                let sample = sample.get_or_insert_with(|| {
+                    let most = SAMPLE_VALUES / chunk.columns().len().max(1);
+                    Gather::new(most.clamp(SAMPLE / 16, SAMPLE))
+                });
+                sample.add(&chunk, first, |row| {
+                    of(row, Part::Train).then(|| mix(self.seed ^ mix(number(row))))
+                })?;
+                excerpt.add(&chunk, first, |row| {
+                    of(row, Part::Val).then(|| mix(self.order ^ number(row)))
+                })?;
+                let whose = [Part::Train, Part::Val];
+                for (alike, part) in alike.iter_mut().zip(whose) {
+                    alike.add(&chunk, first, |row| of(row, part).then(|| mix(contents[row])))?;
+                }
+                own.notes.push(notes);
+                own.weights.extend(weights);
+                if by != By::Row {
+                    own.keys.push(keys);
+                }
+                own.rows += chunk.rows() as u64;
+                Ok(())
+            })?;
+            sources.push(own);
+        }
+        let sample = sample.unwrap_or_else(|| Gather::new(0)).finish()?.0;
+        let (excerpt, keys) = excerpt.finish()?;
+        let mut order: Vec<usize> = (0..keys.len()).collect();
+        order.sort_unstable_by_key(|&row| keys[row]);
+        let [own, others] = alike.map(Gather::finish);
+        let (own, others) = (own?, others?);
+        let mut label = Question::default();
+        label.and_label_of(self.problem);
+        let label: Vec<&str> = label.columns().collect();
+        let copied = match by {
+            By::Row => units::together(&own.0, None, &label)?.copied,
+            By::Copies | By::Unit(_) => 0,
+        };
+        Ok(Scanned {
+            by,
+            sources,
+            patterns: survey.table()?,
+            quantiles,
+            sample,
+            excerpt: excerpt.take(&order),
+            missing_units,
+            copied,
+            overlap: overlap(&own, &others, copied > 0),
+        })
+    }
+
+    /// The weights of a chunk's rows.
+    fn weights(&self, stream: &Stream<'_>, chunk: &Table, first: u64) -> Result<Option<Vec<f32>>> {
+        let weights = match (self.weight, &stream.weights) {
+            (Some(name), _) => Some(weight_column(chunk, name, first)?),
+            (None, Some(all)) => {
+                let from = (first as usize).min(all.len());
+                Some(all[from..(from + chunk.rows()).min(all.len())].to_vec())
+            }
+            (None, None) => None,
+        };
+        check_each_weight(weights.as_deref(), chunk.rows(), first)?;
+        Ok(weights)
+    }
+
+    /// The quantiles that the problem asks for, of the training rows.
+    fn quantiles(&self, question: &Question, by: &By, stream: &Stream<'_>) -> Result<Quantiles> {
+        let mut numbers: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let columns: Vec<&str> = question.quantile_columns().collect();
+        if !columns.is_empty() {
+            pass(&stream.feed, &mut |chunk, first| {
+                let (keys, _) = keys(by, &chunk, first)?;
+                for &name in &columns {
+                    if let Some(Values::Number(all)) = chunk.find(name).map(|one| &one.values) {
+                        let own = all.iter().zip(&keys);
+                        let own = own.filter(|(_, key)| self.divide[0].part(**key) == Part::Train);
+                        numbers.entry(name.to_owned()).or_default().extend(own.map(|(x, _)| x));
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(question.quantiles(numbers))
+    }
+}
+
+/// How many of other rows are copies of a table's, both of the smallest keys of all.
+fn overlap(
+    (own, own_keys): &(Table, Vec<u64>),
+    (others, other_keys): &(Table, Vec<u64>),
+    copied: bool,
+) -> Option<usize> {
+    // Where both samples are complete.
+    let last = |keys: &[u64]| keys.iter().copied().max().unwrap_or(0);
+    let below = last(own_keys).min(last(other_keys));
+    let among = |table: &Table, keys: &[u64]| {
+        table.take(&(0..keys.len()).filter(|&row| keys[row] <= below).collect::<Vec<_>>())
+    };
+    if own_keys.is_empty() || other_keys.is_empty() {
+        return None;
+    }
+    units::among(&among(own, own_keys), &among(others, other_keys), copied)
+}
+
+/// Hands out the rows of a feed in chunks, each with the number of its first row. Another thread reads ahead.
+pub(super) fn pass(feed: &Feed<'_>, see: &mut dyn FnMut(Table, u64) -> Result<()>) -> Result<()> {
+    let stopped = || Error::new(ErrorKind::Io, "nobody reads on");
+    std::thread::scope(|scope| {
+        let (give, take) = sync_channel(2);
+        let read =
+            scope.spawn(move || feed.each(CHUNK, |chunk| give.send(chunk).map_err(|_| stopped())));
+        let mut first = 0;
+        for chunk in take {
+            let rows = chunk.rows() as u64;
+            see(chunk, first)?;
+            first += rows;
+        }
+        // A reader that panicked has said so already.
+        read.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the rows cannot be read")))
+    })
+}
