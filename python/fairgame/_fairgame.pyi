@@ -108,3 +108,14 @@ def audit(
     confidence: float = 0.95,
     units: Table | None = None,
 ) -> tuple[str, list[str]]: ...
+def check_data(policy: str, table: Table, threads: int = 1) -> str: ...
+def groups(
+    by: list[list[str]],
+    label: str | None,
+    table: Table,
+    chances: NDArray[np.float64],
+    scores: NDArray[np.float64] | None = None,
+    weight: NDArray[np.float64] | None = None,
+    confidence: float = 0.95,
+    units: Table | None = None,
+) -> tuple[str, list[str]]: ...

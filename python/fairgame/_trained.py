@@ -246,6 +246,10 @@ class Trained(ClassifierMixin, BaseEstimator):
         self.mixture_ = described["mixture"]
         self.iterates_ = record["moments"]
         self.evaluations_ = {part["part"]: Evaluation(part["evaluation"]) for part in record["parts"]}
+        baselines = record.get("baselines", [])
+        self.baselines_ = {
+            ("test_" if one["part"] == "test" else "") + one["kind"]: Evaluation(one["evaluation"]) for one in baselines
+        }
         self.warnings_ = record["warnings"]
         self.n_iter_ = record["turns"]
         self.games_ = record.get("games", [])

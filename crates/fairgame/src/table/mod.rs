@@ -144,7 +144,7 @@ pub(crate) fn no_such_column<'a>(
     name: &str,
     names: impl Iterator<Item = &'a str> + Clone,
 ) -> Error {
-    let error = Error::new(ErrorKind::Column, format!("there is no column `{}`", shown(name)));
+    let error = Error::new(ErrorKind::Column, no_column(name));
     let error = match one_column(names.clone()) {
         true => error.remedy(crate::Remedy::Delimiter),
         false => error,
@@ -153,6 +153,11 @@ pub(crate) fn no_such_column<'a>(
         Some(near) => error.help(format!("did you mean `{}`?", shown(near))),
         None => error.help(format!("the columns are {}", list(names))),
     }
+}
+
+/// That there is no such column.
+pub(crate) fn no_column(name: &str) -> String {
+    format!("there is no column `{}`", shown(name))
 }
 
 /// Whether there is one column whose name looks like several: a file read with the wrong delimiter.

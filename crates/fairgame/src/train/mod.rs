@@ -5,7 +5,9 @@
 //! [`Data`] to an [`Outcome`]; [`Spec::train`] is both. Those who need the stations of that road have
 //! [`Plan::prepare`], [`Training::play`] and [`Training::finish`].
 
+mod baseline;
 mod calibrate;
+mod checks;
 mod columns;
 mod data;
 mod fit;
@@ -31,6 +33,8 @@ mod warning;
 mod watch;
 
 pub use crate::settings::Recipe;
+pub use baseline::{Baseline, BaselineKind};
+pub use checks::{Asked, Checks, Finding, LEAK, OWN, check_data, check_features, check_rows};
 pub use data::{Data, Datasets, Sheet, weight_column};
 pub use fit::Fitted;
 pub use folds::FoldRows;
