@@ -310,6 +310,34 @@ class Trained(ClassifierMixin, BaseEstimator):
             validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
+    def explain(self, X: Any, row: int = 0, *, background: Any = None) -> dict[str, Any]:
+        """Why a row of X is decided as it is, as `fairgame explain` says it.
+
+        The dict has the decision (`positive`), its `probability` and `score`; the `members` of the mixture, each with its
+        `weight`, `score`, `threshold` and decision, and in the plug-in game the `probabilities` that its rule decides by
+        and the `cut` on them; and `contributions`, what each column adds to the log-odds of the label or to the mean
+        score. These are exact Shapley values, for trees and linear models, in comparison with the rows of `background`
+        (by default up to 100 rows of X). Other models have none.
+        """
+        rows = self._features(X)
+        if background is None:
+            count = min(rows.rows, 100)
+            others = rows.take((np.arange(count) * rows.rows // max(count, 1)).astype(np.uint32))
+        else:
+            others = self._features(background)
+        return json.loads(self._classifier.explain(rows, int(row), others))
+
+    def export_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Writes the classifier as an ONNX graph, as `fairgame export` does.
+
+        The graph has an input of shape (rows, 1) for each of `features_in_use_`: numbers and booleans as float64 (NaN is
+        missing), categories as strings (an empty one is missing). Its outputs are `probability`, as of `predict_proba`, and
+        `score`. A wrapped estimator is no part of the graph: its inputs are then the estimator's scores.
+        """
+        check_is_fitted(self)
+        with open(path, "wb") as file:
+            file.write(self._classifier.to_onnx())
+
     @property
     def feature_importances_(self) -> Array:
         """How much each column of X counts; shape (n_features,).

@@ -9,6 +9,8 @@ mod check;
 mod data;
 mod demo;
 mod evaluate;
+mod explain;
+mod export;
 mod groups;
 mod inherited;
 mod manual;
@@ -57,6 +59,12 @@ enum Command {
     /// Show what a model file holds: its problem, features, mixture and training
     #[command(after_help = show::EXAMPLES)]
     Show(show::Show),
+    /// Why is a row decided as it is: models, scores, thresholds, and what each column adds
+    #[command(after_help = explain::EXAMPLES)]
+    Explain(Box<explain::Explain>),
+    /// Write a model as an ONNX graph, for other programs to decide with
+    #[command(after_help = export::EXAMPLES)]
+    Export(export::Export),
     /// Write what model files remember as a page
     #[command(after_help = report::EXAMPLES)]
     Report(report::Report),
@@ -83,6 +91,8 @@ fn main() -> ExitCode {
         Command::Audit(arguments) => evaluate::audit(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bounds(arguments) => bounds::run(&arguments),

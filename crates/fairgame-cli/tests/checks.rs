@@ -61,6 +61,25 @@ fn leaks_and_identifiers_are_left_out() {
     assert!(text.stdout.contains("It uses 4 features: age, job, group, sex."), "{text:?}");
     assert!(text.stderr.contains("note: column `refused` gives the label away"), "{text:?}");
 
+    // One row is explained.
+    let run = folder.fairgame(&["explain", "m.safetensors", "people.csv", "--row", "600"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    for part in ["Row 600 is decided", "positive if", "What each column adds", "100 other rows"] {
+        assert!(run.stdout.contains(part), "{part}: {run:?}");
+    }
+    let run = folder.fairgame(&["explain", "m.safetensors", "people.csv", "--row", "601"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("the data have 600 rows"), "{run:?}");
+
+    // It can be exported, to a file that is named so.
+    let run = folder.fairgame(&["export", "m.safetensors", "m.onnx"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stderr.contains("4 inputs"), "{run:?}");
+    assert!(folder.bytes("m.onnx").len() > 1000);
+    let run = folder.fairgame(&["export", "m.safetensors", "m.txt"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("ends in .onnx"), "{run:?}");
+
     // The model file remembers, and says which column is missing in new rows.
     let shown = folder.fairgame(&["show", "m.safetensors"]);
     assert_eq!(shown.code, Some(0), "{shown:?}");

@@ -8,6 +8,7 @@
 mod candidates;
 mod companion;
 mod decide;
+mod explain;
 mod file;
 mod iterates;
 mod judge;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use candidates::{Candidate, Candidates};
 pub use companion::Companion;
 pub use decide::{Draw, Prediction, draw_of_text, draws};
+pub use explain::{ColumnContribution, Contributions, Explanation, MemberExplanation};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
 pub(crate) use program::{
     Columns, Incremental, Start, explain_columns, price_columns, shrink_columns, shrink_yielding,

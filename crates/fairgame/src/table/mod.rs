@@ -24,7 +24,7 @@ mod text;
 mod write;
 
 pub use crate::kind::Kind;
-pub use crate::whole::{remove_leftovers, write_text};
+pub use crate::whole::{remove_leftovers, write_bytes, write_text};
 pub use chunks::Chunks;
 pub use column::{Category, Column, MISSING, Values};
 pub use dictionary::Dictionary;
