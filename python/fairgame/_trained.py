@@ -327,6 +327,24 @@ class Trained(ClassifierMixin, BaseEstimator):
             others = self._features(background)
         return json.loads(self._classifier.explain(rows, int(row), others))
 
+    def trade_off(self, constraint: int | str | None = None, slacks: Iterable[float] | None = None) -> dict[str, Any]:
+        """What other bounds would cost, from the sums that training kept: nothing is trained.
+
+        `constraint` is the place of a constraint in `constraints_`, or the constraint itself; None moves the bounds of all. A
+        slack of 0.01 loosens a bound by 0.01: the constraint then holds if its loss is at most 0.01.
+
+        The dict has the `objective`, the `constraint`, the `confidence`, and `points`. Each point has its `slack`, whether the
+        bounds are `feasible`, the `objective` on the rows that judge, its `optimism`, the `estimate` on new rows with its
+        `interval`, and the `losses` of all constraints.
+        """
+        check_is_fitted(self)
+        if isinstance(constraint, str):
+            if constraint not in self.constraints_:
+                raise ValueError(f"there is no constraint {constraint!r}; there are {', '.join(self.constraints_)}")
+            constraint = self.constraints_.index(constraint)
+        given = None if slacks is None else [float(slack) for slack in slacks]
+        return json.loads(self._classifier.trade_off(constraint, given))
+
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
         """Writes the classifier as an ONNX graph, as `fairgame export` does.
 

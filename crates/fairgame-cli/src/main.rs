@@ -22,6 +22,7 @@ mod read;
 mod report;
 mod reproduce;
 mod show;
+mod tradeoff;
 mod train;
 mod verdict;
 
@@ -59,6 +60,9 @@ enum Command {
     /// Show what a model file holds: its problem, features, mixture and training
     #[command(after_help = show::EXAMPLES)]
     Show(show::Show),
+    /// What would looser or tighter bounds cost?
+    #[command(after_help = tradeoff::EXAMPLES)]
+    Tradeoff(tradeoff::Tradeoff),
     /// Why is a row decided as it is: models, scores, thresholds, and what each column adds
     #[command(after_help = explain::EXAMPLES)]
     Explain(Box<explain::Explain>),
@@ -91,6 +95,7 @@ fn main() -> ExitCode {
         Command::Audit(arguments) => evaluate::audit(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Tradeoff(arguments) => tradeoff::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

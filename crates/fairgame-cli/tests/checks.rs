@@ -61,6 +61,17 @@ fn leaks_and_identifiers_are_left_out() {
     assert!(text.stdout.contains("It uses 4 features: age, job, group, sex."), "{text:?}");
     assert!(text.stderr.contains("note: column `refused` gives the label away"), "{text:?}");
 
+    // What other bounds cost.
+    let run = folder.fairgame(&["tradeoff", "m.safetensors", "--slack", "0,0.1"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(
+        run.stdout.contains("bounds of all constraints") && run.stdout.contains("+0.1"),
+        "{run:?}"
+    );
+    let run = folder.fairgame(&["tradeoff", "m.safetensors", "--constraint", "7"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("from 1 to 2"), "{run:?}");
+
     // One row is explained.
     let run = folder.fairgame(&["explain", "m.safetensors", "people.csv", "--row", "600"]);
     assert_eq!(run.code, Some(0), "{run:?}");

@@ -139,6 +139,11 @@ fn json_is_as_documented() {
         ("show", vec!["show", "m.safetensors", "--json"]),
         ("show", vec!["show", "v.safetensors", "--json"]),
         ("show", vec!["show", "w.safetensors", "--json"]),
+        ("tradeoff", vec!["tradeoff", "m.safetensors", "--json"]),
+        (
+            "tradeoff",
+            vec!["tradeoff", "m.safetensors", "--constraint", "1", "--slack=-2,0", "--json"],
+        ),
         ("explain", vec!["explain", "m.safetensors", "new.csv", "--row", "3", "--json"]),
         ("explain", vec!["explain", "w.safetensors", "new.csv", "--row", "3", "--json"]),
         ("export", vec!["export", "m.safetensors", "m.onnx", "--json"]),

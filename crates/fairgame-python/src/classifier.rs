@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fairgame::classifier::{Classifier, Companion, Draw, Member, draws};
 use fairgame::export::onnx;
 use fairgame::table::Table;
-use fairgame::train::{RecordedPart, Standing};
+use fairgame::train::{RecordedPart, SLACKS, Standing, trade_off};
 use fairgame::{Error, ErrorKind};
 use fairgame_report::Report;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -87,6 +87,19 @@ impl PyClassifier {
         let chances: Vec<f64> = predictions.iter().map(|one| one.probability).collect();
         let scores: Vec<f64> = predictions.iter().map(|one| one.score).collect();
         Ok((decided.into_pyarray(py), chances.into_pyarray(py), scores.into_pyarray(py)))
+    }
+
+    /// What other bounds would cost, of one constraint or of all, as JSON.
+    #[pyo3(signature = (constraint=None, slacks=None))]
+    fn trade_off(
+        &self,
+        py: Python<'_>,
+        constraint: Option<usize>,
+        slacks: Option<Vec<f64>>,
+    ) -> PyResult<String> {
+        let slacks = slacks.unwrap_or_else(|| SLACKS.to_vec());
+        let found = py.detach(|| trade_off(&self.0, constraint, &slacks)).map_err(failed)?;
+        serde_json::to_string(&found).map_err(json_failed)
     }
 
     /// Why a row of a table is decided as it is, in comparison with other rows, as JSON.

@@ -181,6 +181,18 @@ pub struct Confusion {
     pub true_negative: f64,
 }
 
+impl Confusion {
+    /// Of rows that are labelled positive, and of others.
+    fn of(yes: &RowSums, no: &RowSums) -> Self {
+        Confusion {
+            true_positive: yes.positive_weight(),
+            false_positive: no.positive_weight(),
+            false_negative: yes.weight() - yes.positive_weight(),
+            true_negative: no.weight() - no.positive_weight(),
+        }
+    }
+}
+
 /// An area under the ROC curve, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Auc {
@@ -677,12 +689,7 @@ impl Judged<'_> {
             rows: sums.rows,
             weight: sums.weight(),
             share: if self.all.weight() > 0.0 { sums.weight() / self.all.weight() } else { 0.0 },
-            confusion: label.then(|| Confusion {
-                true_positive: yes.positive_weight(),
-                false_positive: no.positive_weight(),
-                false_negative: yes.weight() - yes.positive_weight(),
-                true_negative: no.weight() - no.positive_weight(),
-            }),
+            confusion: label.then(|| Confusion::of(&yes, &no)),
             base_rate,
             selection_rate: self.rate(GroupRate::Selection, group, shown),
             tpr,
@@ -759,6 +766,33 @@ impl Judged<'_> {
         let interval = Interval { low: low.min(value), high: high.max(value) };
         (Measurement::Measured(Estimate { value, interval }), verdict)
     }
+}
+
+/// The rows of each group, and their weights by label and decision; the group `None` is all rows. `met` says which cells meet
+/// each predicate of a problem.
+pub(crate) fn confusions(
+    groups: &[Option<usize>],
+    (met, cells): (&[Set], &[u32]),
+    count: usize,
+    weights: Option<&[f32]>,
+    decisions: Decisions<'_>,
+) -> Vec<(u64, Confusion)> {
+    let mut sums = vec![RowSums::default(); count];
+    add_rows(&mut sums, cells, weights, decisions);
+    let mut labelled = vec![false; count];
+    met[LABEL].iter().for_each(|cell| labelled[cell as usize] = true);
+    let one = |group: &Option<usize>| {
+        let (mut yes, mut no) = (RowSums::default(), RowSums::default());
+        let mut add = |cell: usize| {
+            if labelled[cell] { yes.merge(&sums[cell]) } else { no.merge(&sums[cell]) }
+        };
+        match group {
+            Some(group) => met[*group].iter().for_each(|cell| add(cell as usize)),
+            None => (0..count).for_each(add),
+        }
+        (yes.rows + no.rows, Confusion::of(&yes, &no))
+    };
+    groups.iter().map(one).collect()
 }
 
 /// The ends of a ratio's interval are found by halving, so often.

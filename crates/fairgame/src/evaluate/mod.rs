@@ -86,6 +86,7 @@ pub use accumulate::Accumulator;
 pub use audit::{Audit, Audited};
 pub use decisions::Decisions;
 pub(crate) use gate::{Gate, gate_margins, margins};
+pub(crate) use groups::confusions;
 pub use groups::{
     Auc, Confusion, FOUR_FIFTHS, GroupAudit, GroupResult, GroupingResult, GroupsFound, MOST_GROUPS,
 };

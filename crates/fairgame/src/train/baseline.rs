@@ -13,7 +13,7 @@ use super::training::Rows;
 use super::{Datasets, Played, Training};
 use crate::Result;
 use crate::classifier::draws;
-use crate::evaluate::{Decisions, Evaluation, evaluate_by_unit};
+use crate::evaluate::{Confusion, Decisions, Evaluation, confusions, evaluate_by_unit};
 use crate::rate::Weighted;
 
 /// Another way to decide the rows.
@@ -39,6 +39,23 @@ pub struct Baseline {
     /// What it comes to.
     pub evaluation: Evaluation,
 }
+
+/// Decisions by label in a group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupConfusion {
+    /// The group as written; empty for all rows.
+    pub group: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// By the classifier.
+    pub classifier: Confusion,
+    /// By the one that knows no constraints, where there is one.
+    pub unconstrained: Option<Confusion>,
+}
+
+/// Of more groups, decisions by label are not recorded.
+const MOST_GROUPS: usize = 200;
 
 impl Training<'_> {
     /// The same rows decided in other ways: those that judge, and the test rows.
@@ -79,6 +96,38 @@ impl Training<'_> {
             }
         }
         Ok(all)
+    }
+
+    /// Decisions by label in each group of the constraints, on the rows that judge: of the classifier, and of the one that
+    /// knows no constraints.
+    pub(super) fn confusions(
+        &self,
+        played: &[Played],
+        chosen: &Chosen,
+    ) -> Result<Vec<GroupConfusion>> {
+        let groups = self.bound.groups();
+        if groups.len() > MOST_GROUPS {
+            return Ok(Vec::new());
+        }
+        let places: Vec<Option<usize>> = groups.iter().map(|(place, _)| *place).collect();
+        let rows = self.enforced();
+        let of = |chances: &[f64]| {
+            let cells = (self.partition.met(), rows.compiled.cells());
+            let decisions = Decisions::Probabilities(chances);
+            confusions(&places, cells, self.partition.cells(), rows.given.as_deref(), decisions)
+        };
+        let after = of(&chosen.chances);
+        let before = match self.unconstrained(chosen) {
+            Some(column) => Some(of(&self.chances(played, &chosen.measured, &[(column, 1.0)])?)),
+            None => None,
+        };
+        let one = |(at, (_, group)): (usize, (Option<usize>, String))| GroupConfusion {
+            group,
+            rows: after[at].0,
+            classifier: after[at].1,
+            unconstrained: before.as_ref().map(|before| before[at].1),
+        };
+        Ok(groups.into_iter().enumerate().map(one).collect())
     }
 
     fn all_alike(&self, rows: &Rows, part: &str, chance: f64) -> Result<Evaluation> {

@@ -6,8 +6,8 @@ use super::columns::{Measurements, mean};
 use super::mixture::Chosen;
 use super::training::Rows;
 use super::{
-    Baseline, BaselineKind, Datasets, Enforcement, GameSummary, Importance, Notice, Played, Record,
-    RecordedModel, RecordedPart, Standing, Training, Warning, warning,
+    Baseline, BaselineKind, Datasets, Enforcement, GameSummary, GroupConfusion, Importance, Notice,
+    Played, Record, RecordedModel, RecordedPart, Standing, Training, Warning, warning,
 };
 use crate::algorithm::{Algorithm, Ended, Guarantee};
 use crate::classifier::{
@@ -86,6 +86,8 @@ pub struct Trained {
     pub importance: Vec<Importance>,
     /// The same rows decided without the constraints, and all alike.
     pub baselines: Vec<Baseline>,
+    /// Decisions by label in each group of the constraints, on the rows that judge; all rows first.
+    pub confusions: Vec<GroupConfusion>,
     /// What preparing it found worth telling.
     pub notices: Vec<Notice>,
     /// What to know before trusting the classifier: above all, constraints that it does not meet.
@@ -187,6 +189,7 @@ impl Training<'_> {
             turns: played.iter().map(|game| game.turn).sum(),
             importance: self.importance(played, &chosen)?,
             baselines: self.baselines(played, &chosen)?,
+            confusions: self.confusions(played, &chosen)?,
             notices: self.notices.clone(),
             explained: chosen.explained.clone(),
             iterates: chosen.measured.iterates.clone(),

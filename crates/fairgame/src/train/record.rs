@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Baseline, BaselineKind, Enforcement, Finding, GameSummary, Importance, Notice, Trained, warning,
+    Baseline, BaselineKind, Enforcement, Finding, GameSummary, GroupConfusion, Importance, Notice,
+    Trained, warning,
 };
 use crate::archive::{Arrays, Numbers};
 use crate::classifier::Classifier;
@@ -58,6 +59,9 @@ pub struct Record {
     /// The same rows decided without the constraints, and all alike. Of many constraints, these have no rates.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
+    /// Decisions by label in each group of the constraints, on the rows that judge.
+    #[serde(default)]
+    pub confusions: Vec<GroupConfusion>,
     /// What the checks of the features found.
     #[serde(default)]
     pub findings: Vec<Finding>,
@@ -168,6 +172,7 @@ impl Record {
             rule_price: mixture.rule_price,
             on_val: cross,
             baselines: trained.baselines.iter().map(short).collect(),
+            confusions: trained.confusions.clone(),
             findings: trained
                 .notices
                 .iter()
