@@ -36,8 +36,10 @@ __all__ = [
     "__version__",
     "adjust",
     "audit",
+    "check_data",
     "dataset",
     "evaluate",
+    "groups",
     "load",
     "rates",
     "read",
@@ -157,6 +159,86 @@ def audit(
     chances = _decisions.chances(_aligned(predictions, data, "predictions"), str(label), positive, rows)
     found, notes = _fairgame.audit(policy, rows, chances, weight, confidence, _arguments.units(unit, rows))
     return Evaluation(json.loads(found), notes)
+
+
+def check_data(
+    data: Any,
+    *,
+    label: str | None = None,
+    constraints: Iterable[Any] = (),
+    ignore: Iterable[str] = (),
+    features: Iterable[str] = (),
+    n_jobs: int | None = None,
+) -> list[dict[str, Any]]:
+    """Checks data before training, as `fairgame data check` does: a list of what was found.
+
+    Each finding is a dict with the key `finding`: `"leak"` is a column that alone predicts the label, `"identifier"` a
+    column that is different in nearly every row, `"protected"` has features that constraints look at or that are named
+    like protected attributes, `"copies"` are equal rows, `"one_label"` and `"missing_labels"` are about the label, and
+    `"small_group"` is a rate of a constraint with too few rows. `message` says it in words, and `serious` whether it
+    stands in the way of a model that can be trusted. `left_out` says whether `fairgame.train` leaves the column out.
+
+    `ignore` has columns that are no features, `features` those that stay features whatever is found.
+
+    >>> import fairgame
+    >>> found = fairgame.check_data("@compas", label="two_year_recid == 1")
+    >>> [one["column"] for one in found if one["finding"] == "leak"]
+    ['is_recid']
+    """
+    policy = {
+        "label": str(label or ""),
+        "constraints": _arguments.constraint_texts(constraints),
+        "features": list(features),
+        "encoder": {"ignore": list(ignore)},
+    }
+    return json.loads(_fairgame.check_data(_arguments.to_json(policy), _table(data), _arguments.threads(n_jobs)))
+
+
+def groups(
+    data: Any,
+    predictions: Any,
+    *,
+    by: Any,
+    label: str | None = None,
+    score: Any = None,
+    positive: Any = None,
+    sample_weight: Any = None,
+    unit: Any = None,
+    confidence: float = 0.95,
+) -> Any:
+    """How groups fare under decisions of any origin, as a frame of pandas with a row for each group.
+
+    `by` is the name of a column, or a list with an entry for each grouping: the name of a column, or a list of names for
+    the combinations of their values. Rows without a value are a group of their own, with NaN as the value. The first row of
+    the frame is for all rows.
+
+    The columns are `rows`, `weight`, `share`; with a `label` also `base_rate`, `tpr`, `fpr`, `precision`, `error` and the
+    weights `true_positive`, `false_positive`, `false_negative`, `true_negative`; `selection_rate`; `ratio`, the selection
+    rate over that of all rows, `ratio_to_highest`, over the highest of the grouping, and `four_fifths`: whether `ratio` is
+    at least 0.8 in the population (`"met"`, `"violated"` or `"undecided"`). With a label and scores there is `auc`. A
+    rate `x` has its interval in `x_low` and `x_high`, at `confidence` for itself alone.
+
+    `score` is the name of a column or an array; without it, predictions that are probabilities are the scores. Predictions,
+    `positive`, `sample_weight` and `unit` are as of `audit`. The frame's `attrs` has `rows`, `confidence` and `warnings`.
+
+    >>> import fairgame, numpy as np
+    >>> sex, able = np.array(["f", "m"] * 50), np.array([True, True, False, False] * 25)
+    >>> found = fairgame.groups({"sex": sex, "able": able}, able, by="sex", label="able")
+    >>> found["selection_rate"].tolist()
+    [0.5, 0.5, 0.5]
+    """
+    from . import _groups
+
+    rows, unit = _table(data), _aligned(unit, data, "unit")
+    weight = _arguments.weights(_aligned(sample_weight, data, "sample_weight"), rows.rows)
+    given = _aligned(predictions, data, "predictions")
+    chances = _decisions.chances(given, str(label or ""), positive, rows)
+    scores = _groups.scores(_aligned(score, data, "score"), chances, rows)
+    told = None if label is None else str(label)
+    found, notes = _fairgame.groups(
+        _groups.groupings(by), told, rows, chances, scores, weight, confidence, _arguments.units(unit, rows)
+    )
+    return _groups.frame(json.loads(found), notes)
 
 
 def _policy_file(path: str | os.PathLike[str]) -> Any:

@@ -119,6 +119,10 @@ class FairGameClassifier(Trained):
         The evaluation on the rows of "train" and of "val", where the constraints were enforced. With cross-fitting,
         both are the same rows, and "val" judges each model only on rows it was not trained on. If the policy holds
         out test rows, there is also "test".
+    baselines_ : dict of Evaluation
+        The rows of "val" decided in other ways: by a model of the same family that is trained for the objective alone
+        ("unconstrained"; not there if none was trained), and all alike ("always_negative", "always_positive"). With test
+        rows, also "test_unconstrained" and so on.
     notices_ : list of str
         Remarks on the data from preparing it.
     warnings_ : list of str
@@ -363,6 +367,7 @@ class FairGameClassifier(Trained):
             "weight": self._layout.weight_column if weighted else None,
             "unit": unit,
             "encoder": encoder,
+            "checks": "tell",  # Who gives X has chosen its columns.
             **more,
         }
 

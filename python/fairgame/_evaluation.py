@@ -21,6 +21,8 @@ class Evaluation:
     If a constraint is undecided, `margin_to_meet` is the `margin` to train with, so that an evaluation like this one
     is likely to say met; it is None for audits. `units` is the number of units, or None if rows are independent.
 
+    `base_rate` is the share of the rows that are positive: deciding every row negative has this error.
+
     `drawn` is the share of the rows that are decided by a draw: their probability of a positive decision is neither 0
     nor 1.
 
@@ -34,6 +36,7 @@ class Evaluation:
         self.verdict: str = found["verdict"]
         self.error: float | None = found["error"]
         self.positive_rate: float | None = found["positive_rate"]
+        self.base_rate: float | None = found.get("base_rate")
         self.drawn: float | None = found.get("drawn")
         self.objective: dict[str, Any] = _row(found["objective"], "name")
         self.constraints: list[dict[str, Any]] = [

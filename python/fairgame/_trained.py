@@ -246,6 +246,10 @@ class Trained(ClassifierMixin, BaseEstimator):
         self.mixture_ = described["mixture"]
         self.iterates_ = record["moments"]
         self.evaluations_ = {part["part"]: Evaluation(part["evaluation"]) for part in record["parts"]}
+        baselines = record.get("baselines", [])
+        self.baselines_ = {
+            ("test_" if one["part"] == "test" else "") + one["kind"]: Evaluation(one["evaluation"]) for one in baselines
+        }
         self.warnings_ = record["warnings"]
         self.n_iter_ = record["turns"]
         self.games_ = record.get("games", [])
@@ -305,6 +309,52 @@ class Trained(ClassifierMixin, BaseEstimator):
         if self._layout.columns and not isinstance(X, _fairgame.Table):
             validate_data(self, X, reset=False, skip_check_array=True)
         return X
+
+    def explain(self, X: Any, row: int = 0, *, background: Any = None) -> dict[str, Any]:
+        """Why a row of X is decided as it is, as `fairgame explain` says it.
+
+        The dict has the decision (`positive`), its `probability` and `score`; the `members` of the mixture, each with its
+        `weight`, `score`, `threshold` and decision, and in the plug-in game the `probabilities` that its rule decides by
+        and the `cut` on them; and `contributions`, what each column adds to the log-odds of the label or to the mean
+        score. These are exact Shapley values, for trees and linear models, in comparison with the rows of `background`
+        (by default up to 100 rows of X). Other models have none.
+        """
+        rows = self._features(X)
+        if background is None:
+            count = min(rows.rows, 100)
+            others = rows.take((np.arange(count) * rows.rows // max(count, 1)).astype(np.uint32))
+        else:
+            others = self._features(background)
+        return json.loads(self._classifier.explain(rows, int(row), others))
+
+    def trade_off(self, constraint: int | str | None = None, slacks: Iterable[float] | None = None) -> dict[str, Any]:
+        """What other bounds would cost, from the sums that training kept: nothing is trained.
+
+        `constraint` is the place of a constraint in `constraints_`, or the constraint itself; None moves the bounds of all. A
+        slack of 0.01 loosens a bound by 0.01: the constraint then holds if its loss is at most 0.01.
+
+        The dict has the `objective`, the `constraint`, the `confidence`, and `points`. Each point has its `slack`, whether the
+        bounds are `feasible`, the `objective` on the rows that judge, its `optimism`, the `estimate` on new rows with its
+        `interval`, and the `losses` of all constraints.
+        """
+        check_is_fitted(self)
+        if isinstance(constraint, str):
+            if constraint not in self.constraints_:
+                raise ValueError(f"there is no constraint {constraint!r}; there are {', '.join(self.constraints_)}")
+            constraint = self.constraints_.index(constraint)
+        given = None if slacks is None else [float(slack) for slack in slacks]
+        return json.loads(self._classifier.trade_off(constraint, given))
+
+    def export_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Writes the classifier as an ONNX graph, as `fairgame export` does.
+
+        The graph has an input of shape (rows, 1) for each of `features_in_use_`: numbers and booleans as float64 (NaN is
+        missing), categories as strings (an empty one is missing). Its outputs are `probability`, as of `predict_proba`, and
+        `score`. A wrapped estimator is no part of the graph: its inputs are then the estimator's scores.
+        """
+        check_is_fitted(self)
+        with open(path, "wb") as file:
+            file.write(self._classifier.to_onnx())
 
     @property
     def feature_importances_(self) -> Array:

@@ -16,12 +16,42 @@ COLOURS = {"met": "#1a7f37", "violated": "#c62828", "undecided": "#8a6d00"}
 MARKERS = {"met": "o", "violated": "X", "undecided": "s"}
 
 
-def trade_off(classifier: FairGameClassifier, ax: Any = None) -> Any:
+def trade_off(
+    classifier: FairGameClassifier, constraint: int | str | None = None, slacks: Any = None, ax: Any = None
+) -> Any:
+    """The objective on new rows against the bounds of the constraints, of one or of all; see `model.trade_off`."""
+    found = classifier.trade_off(constraint, slacks)
+    points = [one for one in found["points"] if one["feasible"]]
+    if not points:
+        raise ValueError("there is no trade-off to draw: none of these bounds can be met")
+    ax = ax if ax is not None else _axes(6, 4)
+    x = [one["slack"] for one in points]
+    if all(one["interval"] is not None for one in points):
+        low, high = ([one["interval"][end] for one in points] for end in ("low", "high"))
+        label = f"interval at {100 * found['confidence']:g} %"
+        ax.fill_between(x, low, high, color="#2a5db0", alpha=0.15, linewidth=0, label=label)
+    ax.plot(x, [one["estimate"] for one in points], "o-", color="#2a5db0", markersize=4, label="on new rows")
+    own = [one for one in points if one["slack"] == 0]
+    if own:
+        ax.plot([0.0], [own[0]["estimate"]], "*", color="#b3541e", markersize=14, label="the classifier's bounds")
+    if "unconstrained" in classifier.baselines_:
+        value = classifier.baselines_["unconstrained"].objective["value"]
+        ax.axhline(value, color="#55607a", linewidth=0.8, linestyle="--", label="without constraints")
+    ax.axvline(0.0, color="#333333", linewidth=0.8)
+    ax.xaxis.set_major_locator(_few_ticks())
+    which = "all constraints" if found["constraint"] is None else textwrap.fill(found["constraint"], 44)
+    ax.set_xlabel(f"slack of {which}: looser to the right")
+    ax.set_ylabel(found["objective"])
+    ax.legend(frameon=False)
+    return ax
+
+
+def iterates(classifier: FairGameClassifier, ax: Any = None) -> Any:
     """Objective against worst violation, of the models that training kept and of the mixture."""
     ax = ax if ax is not None else _axes(6, 4)
     moments = [one["model"] for one in classifier.iterates_]
     if not moments or moments[0]["worst"] is None:
-        raise ValueError("there is no trade-off to draw: the classifier has no constraints, or remembers no training")
+        raise ValueError("there is nothing to draw: the classifier has no constraints, or remembers no training")
     turns = [one["turn"] for one in classifier.iterates_]
     objectives, worst = [one["objective"] for one in moments], [one["worst"] for one in moments]
     kept = ax.scatter(

@@ -292,13 +292,15 @@ def test_figures(people):
     X, y, group = people
     fitted = FairGameClassifier([RULE], algorithm=FEW).fit(X, y, sensitive_features=group)
     ax = fairgame.plot.trade_off(fitted)
+    assert ax.get_xlabel().startswith("slack of all constraints") and len(ax.lines) >= 2
+    ax = fairgame.plot.iterates(fitted)
     assert ax.get_xlabel().startswith("worst violation") and len(ax.collections) >= 2
     ax = fairgame.plot.constraints(fitted.evaluate(X, y, sensitive_features=group))
     assert [tick.get_text().replace("\n", " ") for tick in ax.get_yticklabels()] == fitted.constraints_
     with pytest.raises(ValueError, match="give an evaluation"):
         fairgame.plot.constraints(fitted)
     with pytest.raises(ValueError, match="no constraints"):
-        fairgame.plot.trade_off(FairGameClassifier(algorithm=FEW).fit(X, y))
+        fairgame.plot.iterates(FairGameClassifier(algorithm=FEW).fit(X, y))
 
 
 def test_every_model_of_the_mixture(people):

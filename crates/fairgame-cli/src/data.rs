@@ -13,8 +13,10 @@ use fairgame::table::{
 use fairgame::{Error, ErrorKind, Result, Threads, shown};
 use serde_json::{Value, json};
 
+use crate::check;
 use crate::output::{self, VERSION, count, percent, short};
 use crate::read::ReadArguments;
+use crate::verdict::Verdict;
 
 #[derive(Subcommand)]
 pub(crate) enum Data {
@@ -23,6 +25,9 @@ pub(crate) enum Data {
     /// Show what is understood of data: rows, and each column's type, missing share and values
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(Describe),
+    /// Look for columns that give the label away, identifiers, protected features, copied rows and small groups
+    #[command(after_help = check::EXAMPLES)]
+    Check(Box<check::Check>),
     /// Write a shipped dataset to a folder: all its tables, or one, as in adult/test
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(Export),
@@ -96,12 +101,14 @@ pub(crate) struct Export {
     json: bool,
 }
 
-pub(crate) fn run(command: Data) -> Result<()> {
-    match command {
+pub(crate) fn run(command: Data) -> Result<Verdict> {
+    let done = match command {
         Data::List(arguments) => list(&arguments),
         Data::Describe(arguments) => describe(&arguments),
+        Data::Check(arguments) => return check::run(&arguments),
         Data::Export(arguments) => export(&arguments),
-    }
+    };
+    done.map(|()| Verdict::Met)
 }
 
 fn shipped(shipped: Shipped) -> Result<Table> {

@@ -7,7 +7,8 @@ use clap::Args;
 use comfy_table::CellAlignment;
 use fairgame::classifier::{Classifier, Draw, draws};
 use fairgame::evaluate::{
-    self, Accumulator, Audited, ConstraintResult, Decisions, Evaluation, MOST_ROWS, Measurement,
+    self, Accumulator, Audited, ConstraintResult, Decisions, Evaluation, GroupAudit, GroupsFound,
+    MOST_ROWS, Measurement,
 };
 use fairgame::rate::Problem;
 use fairgame::rate::language::Condition;
@@ -16,6 +17,7 @@ use fairgame::train::weight_column;
 use fairgame::{Error, ErrorKind, Result, printable};
 use serde_json::json;
 
+use crate::groups;
 use crate::output;
 use crate::policy::ProblemArguments;
 use crate::read::ReadArguments;
@@ -40,6 +42,13 @@ Examples:
   fairgame audit scored.csv --prediction hired --label 'able == \"yes\"' --constraint 'tpr(each sex) >= 0.8'
   fairgame audit scored.parquet --prediction probability --policy policy.toml
   fairgame audit scored.csv --prediction 'decision == \"accept\"' --policy policy.toml --json
+
+  fairgame audit scored.csv --prediction hired --by sex --by race,sex
+  fairgame audit scored.csv --prediction 'p >= 0.5' --score p --label 'able == \"yes\"' --by sex
+
+With --by, each group is shown with its rows, base rate, selection rate, true and false positive rate, precision and
+error, and with the ratio of its selection rate to that of all rows. Without a label, only selection rates are. No constraint
+is needed. Rows without a value are a group of their own. The exit code is that of the constraints, 0 without any.
 
 A median() or quantile() is that of the rows audited, and an `each` has the groups that occur in them; `evaluate`
 has those of the training rows.
@@ -73,6 +82,14 @@ pub(crate) struct Audit {
     /// condition, 'decision == "accept"'
     #[arg(long, value_name = "EXPR")]
     prediction: String,
+
+    /// Compare groups: a column, or several with commas between for the combinations of their values (repeatable)
+    #[arg(long, value_name = "COLUMNS")]
+    by: Vec<String>,
+
+    /// The column of scores, for the AUC of each group [default: --prediction, if it is a column of chances]
+    #[arg(long, value_name = "COLUMN", requires = "by")]
+    score: Option<String>,
 
     #[command(flatten)]
     problem: ProblemArguments,
@@ -177,34 +194,63 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     warnings.extend(seen.finish().map(|seen| seen.to_string()));
     let found = rows.finish(how.confidence)?;
     let margin = found.margin_to_meet();
-    finish(&found, margin, &warnings, how)
+    finish(&found, margin, &warnings, None, how)
 }
 
 pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
-    let (spec, how) = (arguments.problem.spec()?, &arguments.how);
+    let how = &arguments.how;
+    let problem = &arguments.problem;
+    let spec = if arguments.by.is_empty() { problem.spec()? } else { problem.spec_if_any()? };
     evaluate::check_confidence(how.confidence)?;
     let weight = how.weight(spec.weight.clone());
-    let mut problem = Problem::parse(&spec.label, &spec.objective, &spec.constraints)?;
-    if spec.skip_empty_groups {
-        problem = problem.skip_empty_groups();
-    }
-    let mut rows = evaluate::Audit::new(&problem);
+    // Without a constraint, groups are all that is asked for.
+    let mut rows = match arguments.by.is_empty() || !spec.constraints.is_empty() {
+        true => {
+            let mut problem = Problem::parse(&spec.label, &spec.objective, &spec.constraints)?;
+            if spec.skip_empty_groups {
+                problem = problem.skip_empty_groups();
+            }
+            Some(evaluate::Audit::new(&problem))
+        }
+        false => None,
+    };
     // A unit that the problem asks something of is what the problem takes it for.
-    let unit = how.unit.as_deref().filter(|unit| !rows.columns().any(|column| column == *unit));
+    let unit = how.unit.as_deref().filter(|unit| {
+        let asked = rows.iter().flat_map(evaluate::Audit::columns).any(|column| column == *unit);
+        !asked && !arguments.by.iter().any(|by| by.split(',').any(|name| name.trim() == *unit))
+    });
     let mut reader = arguments.read.rows(&spec.missing, unit)?;
     let prediction = Prediction::of(&arguments.prediction, reader.names());
     let prediction = prediction.map_err(|error| error.at(PREDICTION))?;
+    let mut groups = match &arguments.by[..] {
+        [] => None,
+        by => {
+            let groupings = groups::groupings(by, reader.names());
+            let groups = GroupAudit::new(&groupings).map_err(|error| error.at("--by"))?;
+            Some(if spec.label.is_empty() { groups } else { groups.with_label(&spec.label)? })
+        }
+    };
     if let Prediction::Condition = prediction {
-        rows = rows.decided_by(&arguments.prediction, PREDICTION)?;
+        let decided = |audit: evaluate::Audit| audit.decided_by(&arguments.prediction, PREDICTION);
+        rows = rows.map(decided).transpose()?;
+        let decided = |audit: GroupAudit| audit.decided_by(&arguments.prediction, PREDICTION);
+        groups = groups.map(decided).transpose()?;
     }
 
-    let columns = rows.columns().map(str::to_owned).chain(weight.clone()).chain(how.unit.clone());
+    let asked = rows.iter().flat_map(evaluate::Audit::columns);
+    let asked = asked.chain(groups.iter().flat_map(GroupAudit::columns)).map(str::to_owned);
+    let columns = asked.chain(weight.clone()).chain(how.unit.clone());
+    let columns = columns.chain(arguments.score.clone());
     let needed: BTreeSet<String> = columns.chain(prediction.column()).collect();
     reader.only(&needed, 0);
-    let quantiles: BTreeSet<String> = rows.quantile_columns().map(str::to_owned).collect();
+    let quantiles = rows.iter().flat_map(evaluate::Audit::quantile_columns);
+    let quantiles = quantiles.chain(groups.iter().flat_map(GroupAudit::quantile_columns));
+    let quantiles: BTreeSet<String> = quantiles.map(str::to_owned).collect();
     if !quantiles.is_empty() {
         for table in reader.read_before(&quantiles, &needed)? {
-            rows.add_quantiles(&table?);
+            let table = table?;
+            rows.iter_mut().for_each(|rows| rows.add_quantiles(&table));
+            groups.iter_mut().for_each(|groups| groups.add_quantiles(&table));
         }
     }
     let mut before = 0;
@@ -219,9 +265,27 @@ pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
             }
         };
         let decisions = decided.as_ref().map(Decided::decisions);
-        rows.add_by_unit(&table, weights.as_deref(), units.as_deref(), decisions)?;
+        let (weights, units) = (weights.as_deref(), units.as_deref());
+        if let Some(rows) = &mut rows {
+            rows.add_by_unit(&table, weights, units, decisions)?;
+        }
+        if let Some(groups) = &mut groups {
+            let scores = scores(arguments.score.as_deref(), &table)?;
+            let scores = scores.or(match &decided {
+                Some(Decided::Chances(chances)) => Some(&chances[..]),
+                _ => None,
+            });
+            groups.add(&table, weights, units, decisions, scores)?;
+        }
         before += table.rows() as u64;
     }
+    let found = groups.map(|groups| groups.finish(how.confidence)).transpose()?;
+    let Some(rows) = rows else {
+        return Ok(match found {
+            Some(found) => groups_alone(&found, how)?,
+            None => Verdict::Met,
+        });
+    };
     let Audited { evaluation, notices, unlabelled, without_unit: alone } =
         rows.finish(how.confidence)?;
     if !how.quiet {
@@ -230,7 +294,33 @@ pub(crate) fn audit(arguments: &Audit) -> Result<Verdict> {
     let mut warnings = without_label(unlabelled);
     warnings.extend(without_unit(alone));
     // Nothing is trained here that could have a margin.
-    finish(&evaluation, None, &warnings, how)
+    finish(&evaluation, None, &warnings, found.as_ref(), how)
+}
+
+/// The scores that a column holds.
+fn scores<'a>(name: Option<&str>, table: &'a Table) -> Result<Option<&'a [f64]>> {
+    let Some(name) = name else { return Ok(None) };
+    match &table.column(name).map_err(|error| error.at("--score"))?.values {
+        Values::Number(numbers) => Ok(Some(numbers)),
+        values => {
+            let message = format!("column `{name}` is a {}, and scores are numbers", values.kind());
+            Err(Error::new(ErrorKind::Column, message).at("--score"))
+        }
+    }
+}
+
+/// Says how groups fare, where nothing else was asked.
+fn groups_alone(found: &GroupsFound, how: &HowArguments) -> Result<Verdict> {
+    let mut warnings = without_label(found.unlabelled);
+    warnings.extend(without_unit(found.without_unit));
+    if how.json {
+        let document = json!({ "version": output::VERSION, "warnings": warnings, "groups": found });
+        output::print_json(&document)?;
+    } else {
+        warnings.iter().for_each(output::warning);
+        output::print(&groups::printed(found))?;
+    }
+    Ok(Verdict::Met)
 }
 
 /// A warning of rows that have no unit, if there are any.
@@ -341,6 +431,7 @@ fn finish(
     found: &Evaluation,
     margin: Option<String>,
     warnings: &[String],
+    groups: Option<&GroupsFound>,
     how: &HowArguments,
 ) -> Result<Verdict> {
     if how.json {
@@ -351,10 +442,16 @@ fn finish(
         {
             into.extend(from);
         }
+        if let Some(groups) = groups {
+            document["groups"] = json!(groups);
+        }
         output::print_json(&document)?;
     } else {
         warnings.iter().for_each(output::warning);
         output::print(&printed(found, margin.as_deref()))?;
+        if let Some(groups) = groups {
+            output::print(&format!("\n{}", groups::printed(groups)))?;
+        }
     }
     Ok(match found.verdict {
         evaluate::Verdict::Met => Verdict::Met,
@@ -479,6 +576,13 @@ fn printed(found: &Evaluation, margin: Option<&str>) -> String {
     }
     if let Some(share) = found.drawn.filter(|share| *share > 0.0) {
         text += &format!("\nA draw decides {:.1} % of the rows.", 100.0 * share);
+    }
+    if let (Some(base), Some(error)) = (found.base_rate, found.error) {
+        text += &format!(
+            "\nThe error is {error:.4}. {base:.4} of the rows are positive: deciding every row negative has an error of \
+             {base:.4}, every row positive {:.4}.",
+            1.0 - base
+        );
     }
     text += &match found.verdict {
         _ if found.constraints.is_empty() => format!("\n{rows}; there are no constraints.\n"),

@@ -5,9 +5,13 @@
 //! stopped by Ctrl-C, or asked to end by SIGTERM or SIGHUP.
 
 mod bounds;
+mod check;
 mod data;
 mod demo;
 mod evaluate;
+mod explain;
+mod export;
+mod groups;
 mod inherited;
 mod manual;
 mod output;
@@ -17,14 +21,14 @@ mod progress;
 mod read;
 mod report;
 mod reproduce;
+mod show;
+mod tradeoff;
 mod train;
 mod verdict;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-
-use verdict::Verdict;
 
 /// Train classifiers under data-dependent constraints that hold on unseen data.
 #[derive(Parser)]
@@ -38,7 +42,7 @@ struct Arguments {
 enum Command {
     /// See the point of it: Adult under the 80 % rule, by the recommended recipe and by the paper's
     Demo(demo::Demo),
-    /// List, describe and export data
+    /// List, describe, check and export data
     #[command(subcommand, arg_required_else_help = true)]
     Data(data::Data),
     /// Train a classifier under constraints
@@ -47,12 +51,24 @@ enum Command {
     /// Do the constraints of a model hold on these rows, and how sure is that?
     #[command(after_help = evaluate::EVALUATE_EXAMPLES)]
     Evaluate(Box<evaluate::Evaluate>),
-    /// Do constraints hold for decisions that any model made?
+    /// Do constraints hold for decisions that any model made, and how do groups fare?
     #[command(after_help = evaluate::AUDIT_EXAMPLES)]
     Audit(Box<evaluate::Audit>),
     /// Decide rows
     #[command(after_help = predict::EXAMPLES)]
     Predict(Box<predict::Predict>),
+    /// Show what a model file holds: its problem, features, mixture and training
+    #[command(after_help = show::EXAMPLES)]
+    Show(show::Show),
+    /// What would looser or tighter bounds cost?
+    #[command(after_help = tradeoff::EXAMPLES)]
+    Tradeoff(tradeoff::Tradeoff),
+    /// Why is a row decided as it is: models, scores, thresholds, and what each column adds
+    #[command(after_help = explain::EXAMPLES)]
+    Explain(Box<explain::Explain>),
+    /// Write a model as an ONNX graph, for other programs to decide with
+    #[command(after_help = export::EXAMPLES)]
+    Export(export::Export),
     /// Write what model files remember as a page
     #[command(after_help = report::EXAMPLES)]
     Report(report::Report),
@@ -73,11 +89,15 @@ fn main() -> ExitCode {
     let arguments = Arguments::try_parse().unwrap_or_else(|error| output::misused(error).exit());
     let result = match arguments.command {
         Command::Demo(arguments) => demo::run(&arguments),
-        Command::Data(command) => data::run(command).map(|()| Verdict::Met),
+        Command::Data(command) => data::run(command),
         Command::Train(arguments) => train::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Audit(arguments) => evaluate::audit(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Tradeoff(arguments) => tradeoff::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bounds(arguments) => bounds::run(&arguments),

@@ -87,7 +87,8 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     }
     let cells = classifier.kinds().len() + classifier.inputs() + kept.len();
     let chunk = arguments.chunk.unwrap_or_else(|| rows_at_a_time(cells));
-    let chunks = arguments.read.chunks_for(&classifier, &kept, chunk)?;
+    let chunks = arguments.read.chunks_for(&classifier, &kept, chunk);
+    let chunks = chunks.map_err(|error| classifier.about_features(error))?;
     let count = RowCount::new(arguments.quiet || arguments.json);
     if arguments.output.is_some() {
         // A file that is half written is to be removed first.
@@ -102,6 +103,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     let (mut rows, mut positive) = (0, 0);
     let mut unnamed = classifier.bound().unnamed();
     for table in chunks {
+        let table = table.map_err(|error| classifier.about_features(error));
         let written = table.and_then(|table| {
             unnamed.add(&table);
             let predictions = arguments.decide(&classifier, &table, rows)?;

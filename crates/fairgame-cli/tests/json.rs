@@ -74,6 +74,11 @@ fn json_is_as_documented() {
         "few.csv",
         people(300).lines().take(41).map(|line| format!("{line}\n")).collect::<String>(),
     );
+    let leaks = people(0).replacen("hired\n", "hired,copy\n", 1);
+    let leaks = leaks.replace(",yes\n", ",yes,1\n").replace(",no\n", ",no,0\n");
+    let first = leaks.lines().nth(1).unwrap().replace("no,0", ",0").replace("yes,1", ",0");
+    folder.write("leaks.csv", format!("{leaks}{first}\n{first}\n"));
+    folder.write("gaps.csv", people(300).replacen(",yes", ",", 1));
     let label = ["--label", "hired == \"yes\"", "--constraint", "recall(each group) >= 0.9"];
     let train = [&["train", "people.csv", "--ignore", "id", "--json"], &label[..]].concat();
     let whole =
@@ -84,10 +89,23 @@ fn json_is_as_documented() {
         // So few turns that something is to be warned of.
         (
             "train",
-            [&train[..], &["--one-dataset", "--turns", "1", "--constraint", "fpr() <= 0.01"]]
-                .concat(),
+            [
+                &train[..],
+                &["--one-dataset", "--turns", "1", "--constraint", "fpr() <= 0.01"],
+                &["-o", "w.safetensors"],
+            ]
+            .concat(),
         ),
         ("train", [&train[..], &["--turns", "20", "--test", "a.csv"]].concat()),
+        (
+            "train",
+            [
+                &["train", "leaks.csv", "--json"],
+                &label[..],
+                &["--validation", "new.csv", "-o", "v.safetensors"],
+            ]
+            .concat(),
+        ),
         // A game that a theorem speaks of.
         (
             "train",
@@ -102,8 +120,33 @@ fn json_is_as_documented() {
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "people.csv", "--json"]),
         ("evaluate, audit", [&audit, &label[..]].concat()),
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "few.csv", "--unit", "id", "--json"]),
+        (
+            "audit --by",
+            [&audit[..], &["--label", "hired == \"yes\"", "--score", "skill"], &["--by", "group"]]
+                .concat(),
+        ),
+        ("audit --by", [&audit[..], &["--by", "group", "--unit", "id"]].concat()),
+        (
+            "audit --by",
+            [
+                &["audit", "gaps.csv", "--prediction", "skill > 5", "--json", "--by", "group"],
+                &label[..2],
+            ]
+            .concat(),
+        ),
         ("predict", vec!["predict", "m.safetensors", "new.csv", "-o", "p.csv", "--json"]),
         ("predict", vec!["predict", "m.safetensors", "strangers.csv", "-o", "s.csv", "--json"]),
+        ("show", vec!["show", "m.safetensors", "--json"]),
+        ("show", vec!["show", "v.safetensors", "--json"]),
+        ("show", vec!["show", "w.safetensors", "--json"]),
+        ("tradeoff", vec!["tradeoff", "m.safetensors", "--json"]),
+        (
+            "tradeoff",
+            vec!["tradeoff", "m.safetensors", "--constraint", "1", "--slack=-2,0", "--json"],
+        ),
+        ("explain", vec!["explain", "m.safetensors", "new.csv", "--row", "3", "--json"]),
+        ("explain", vec!["explain", "w.safetensors", "new.csv", "--row", "3", "--json"]),
+        ("export", vec!["export", "m.safetensors", "m.onnx", "--json"]),
         ("report", vec!["report", "m.safetensors", "-o", "r.html", "--json"]),
         ("bounds", vec!["bounds", "--constraints", "3", "--rows", "100", "--json"]),
         ("bounds", [&["bounds", "people.csv", "--json"], &label[..]].concat()),
@@ -161,6 +204,9 @@ fn json_is_as_documented() {
         ),
         ("data list", vec!["data", "list", "--json"]),
         ("data describe", vec!["data", "describe", "people.csv", "--json"]),
+        ("data check", vec!["data", "check", "people.csv", "--json", "--label", "skill > -1"]),
+        ("data check", [&["data", "check", "few.csv", "--json"], &label[..]].concat()),
+        ("data check", [&["data", "check", "leaks.csv", "--json"], &label[..]].concat()),
         ("data export", vec!["data", "export", "compas", "exported", "--json"]),
         ("demo", vec!["demo", "--turns", "50", "--runs", "1", "--out", "demo", "--json"]),
         ("demo", vec!["demo", "--turns", "50", "--runs", "2", "--out", "demo", "--json"]),

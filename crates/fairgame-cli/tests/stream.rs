@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use common::{Folder, Run};
 use fairgame::classifier::Classifier;
-use fairgame::evaluate::{Decisions, Evaluation, evaluate};
+use fairgame::evaluate::{Decisions, Evaluation, GroupAudit, evaluate};
 use fairgame::rate::{Problem, Weighted};
 use fairgame::table::{Format, ReadOptions, Source, Table, Values, read, write};
 use serde_json::Value;
@@ -141,6 +141,64 @@ fn audits_are_those_of_the_whole_table() {
     }
 }
 
+/// Groups are those of the whole table, from whatever the rows come.
+#[test]
+fn groups_are_those_of_the_whole_table() {
+    let csv = people(ROWS);
+    let folder = folder(&csv);
+    let table = whole(&csv);
+    let weights: Vec<f32> = numbers(&table, "weight").iter().map(|&weight| weight as f32).collect();
+    let by = ["sex".to_owned()];
+    let both = ["job".to_owned(), "sex".to_owned()];
+    let audit = GroupAudit::new(&[by.to_vec(), both.to_vec()]).unwrap();
+    let mut audit = audit.with_label("able == \"yes\"").unwrap();
+    let chances = numbers(&table, "chance");
+    let decisions = Some(Decisions::Probabilities(chances));
+    audit.add(&table, Some(&weights), None, decisions, Some(chances)).unwrap();
+    let wanted = audit.finish(0.95).unwrap();
+    let [by_sex, by_both] = &wanted.groupings[..] else { panic!("{wanted:?}") };
+    // Of some people it is not known.
+    let values: Vec<_> = by_sex.groups.iter().map(|group| group.values[0].as_deref()).collect();
+    assert_eq!(values, [Some("f"), Some("m"), None]);
+    assert_eq!(by_both.groups.len(), 9);
+    assert_eq!(by_sex.groups.iter().map(|group| group.rows).sum::<u64>(), ROWS as u64);
+    let wanted: Value = serde_json::from_str(&serde_json::to_string(&wanted).unwrap()).unwrap();
+    let flags = ["--prediction", "chance", "--weight", "weight", "--by", "sex", "--by", "job, sex"];
+    let label = ["--label", "able == \"yes\"", "--json"];
+    for source in SOURCES {
+        let run =
+            folder.fairgame_on(&[&["audit", source], &flags[..], &label].concat(), csv.as_bytes());
+        assert_eq!(run.code, Some(0), "{source}: {run:?}");
+        let found: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(found["groups"], wanted, "{source}");
+    }
+    // Beside constraints, and by a condition with a quantile, which is read before.
+    let rule = ["--constraint", "tpr(each job) >= 0.4", "--label", "able == \"yes\""];
+    let flags = ["--prediction", "age > median(age)", "--by", "sex", "--score", "age"];
+    let run = folder.fairgame(&[&["audit", "people.csv"], &flags[..], &rule].concat());
+    assert!(matches!(run.code, Some(0 | 1)), "{run:?}");
+    for part in ["tpr(job == \"pilot\") >= 0.4", "(unknown)", "base rate", "auc", "at least 0.8"] {
+        assert!(run.stdout.contains(part), "{part}: {run:?}");
+    }
+    // Without a label there is less to say.
+    let run = folder.fairgame(&["audit", "people.csv", "--prediction", "age > 40", "--by", "sex"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stdout.contains("ratio to all") && !run.stdout.contains("tpr"), "{run:?}");
+    for (arguments, wanted) in [
+        (&["--by", "sx"][..], "did you mean `sex`?"),
+        (&["--by", "name"], "at most 1000 are shown"),
+        (&["--by", "sex,sex"], "`sex` twice"),
+        (&["--by", "sex", "--score", "job"], "--score: column `job` is a category"),
+        (&["--by", "sex", "--constraint", "tpr() >= 0.4"], "no label"),
+        (&["--score", "age"], "--by"),
+    ] {
+        let run = [&["audit", "people.csv", "--prediction", "age > 40"], arguments].concat();
+        let run = folder.fairgame(&run);
+        assert_eq!(run.code, Some(2), "{arguments:?}: {run:?}");
+        assert!(run.stderr.contains(wanted), "{arguments:?}: {run:?}");
+    }
+}
+
 /// Rows in messages are counted from the first of all, and names are those of all columns.
 #[test]
 fn mistakes_far_down() {
@@ -221,8 +279,9 @@ fn memory_does_not_grow_with_rows() {
     for data in ["people.csv", "people.parquet"] {
         let evaluate = ["evaluate", "m.safetensors", data];
         let audit = ["audit", data, "--prediction", "chance", "--label", "able == \"yes\""];
+        let groups = [&audit[..], &["--by", "sex", "--by", "job,sex"]].concat();
         let audit = [&audit[..], &["--constraint", "tpr(each job) >= 0.4"]].concat();
-        for arguments in [&evaluate[..], &audit] {
+        for arguments in [&evaluate[..], &audit, &groups] {
             let peak = peak(&folder, arguments);
             assert!(peak > 1 << 20, "nothing was measured: {arguments:?}");
             assert!(peak < 36_000_000, "{} MB: {arguments:?}", peak / 1_000_000);

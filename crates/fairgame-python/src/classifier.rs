@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use fairgame::classifier::{Classifier, Companion, Draw, Member, draws};
+use fairgame::export::onnx;
 use fairgame::table::Table;
-use fairgame::train::{RecordedPart, Standing};
+use fairgame::train::{RecordedPart, SLACKS, Standing, trade_off};
 use fairgame::{Error, ErrorKind};
 use fairgame_report::Report;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -86,6 +87,43 @@ impl PyClassifier {
         let chances: Vec<f64> = predictions.iter().map(|one| one.probability).collect();
         let scores: Vec<f64> = predictions.iter().map(|one| one.score).collect();
         Ok((decided.into_pyarray(py), chances.into_pyarray(py), scores.into_pyarray(py)))
+    }
+
+    /// What other bounds would cost, of one constraint or of all, as JSON.
+    #[pyo3(signature = (constraint=None, slacks=None))]
+    fn trade_off(
+        &self,
+        py: Python<'_>,
+        constraint: Option<usize>,
+        slacks: Option<Vec<f64>>,
+    ) -> PyResult<String> {
+        let slacks = slacks.unwrap_or_else(|| SLACKS.to_vec());
+        let found = py.detach(|| trade_off(&self.0, constraint, &slacks)).map_err(failed)?;
+        serde_json::to_string(&found).map_err(json_failed)
+    }
+
+    /// Why a row of a table is decided as it is, in comparison with other rows, as JSON.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        table: &PyTable,
+        row: usize,
+        others: &PyTable,
+    ) -> PyResult<String> {
+        let found = py.detach(|| {
+            if row >= table.0.rows() {
+                let message = format!("there is no row {row}: there are {}", table.0.rows());
+                return Err(Error::new(ErrorKind::Value, message));
+            }
+            self.0.explain(&table.0.take(&[row]), &others.0)
+        });
+        serde_json::to_string(&found.map_err(failed)?).map_err(json_failed)
+    }
+
+    /// The classifier as an ONNX graph.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let exported = py.detach(|| onnx(&self.0)).map_err(failed)?;
+        Ok(PyBytes::new(py, &exported.bytes))
     }
 
     /// The scores of rows by each model of the mixture.

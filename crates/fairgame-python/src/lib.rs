@@ -10,13 +10,14 @@ mod table;
 mod train;
 
 use fairgame::classifier::draws;
-use fairgame::evaluate::{self, Decisions, Evaluation};
+use fairgame::evaluate::{self, Decisions, Evaluation, GroupAudit, GroupsFound};
 use fairgame::rate::{Problem, Weighted};
 use fairgame::settings::Declared;
-use fairgame::train::Spec;
+use fairgame::train::{Finding, Spec};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use serde_json::Value;
 
 use classifier::PyClassifier;
 use game::PyGame;
@@ -112,6 +113,65 @@ fn audit(
     Ok((found, without_unit(units.as_deref()).into_iter().collect()))
 }
 
+/// How groups fare under anyone's decisions, as chances of a positive one: as JSON; and what to know of it.
+///
+/// `by` has lists of columns. Without a label, only selection rates are compared; with scores, there is an AUC.
+#[pyfunction]
+#[pyo3(signature = (by, label, table, chances, scores=None, weight=None, confidence=0.95, units=None))]
+#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+fn groups(
+    py: Python<'_>,
+    by: Vec<Vec<String>>,
+    label: Option<&str>,
+    table: &PyTable,
+    chances: PyReadonlyArray1<'_, f64>,
+    scores: Option<PyReadonlyArray1<'_, f64>>,
+    weight: Option<PyReadonlyArray1<'_, f64>>,
+    confidence: f64,
+    units: Option<&PyTable>,
+) -> PyResult<(String, Vec<String>)> {
+    let (weights, units) = (weights(weight), units.map(units_of));
+    let chances: Vec<f64> = chances.as_array().iter().copied().collect();
+    let scores: Option<Vec<f64>> = scores.map(|scores| scores.as_array().iter().copied().collect());
+    let found = py.detach(|| -> fairgame::Result<GroupsFound> {
+        evaluate::check_confidence(confidence)?;
+        let mut audit = GroupAudit::new(&by)?;
+        if let Some(label) = label {
+            audit = audit.with_label(label)?;
+        }
+        let (weights, units) = (weights.as_deref(), units.as_deref());
+        let decisions = Some(Decisions::Probabilities(&chances));
+        audit.add(&table.0, weights, units, decisions, scores.as_deref())?;
+        audit.finish(confidence)
+    });
+    let found = found.map_err(failed)?;
+    let mut notes: Vec<String> = without_unit(units.as_deref()).into_iter().collect();
+    notes.extend(match found.unlabelled {
+        0 => None,
+        1 => Some("1 row without a label counts as negative".to_owned()),
+        rows => Some(format!("{rows} rows without a label count as negative")),
+    });
+    Ok((serde_json::to_string(&found).map_err(json_failed)?, notes))
+}
+
+/// What the checks of data find, as JSON: a list of findings, each with its message.
+#[pyfunction]
+#[pyo3(signature = (policy, table, threads=1))]
+fn check_data(py: Python<'_>, policy: &str, table: &PyTable, threads: usize) -> PyResult<String> {
+    let given: Value = serde_json::from_str(policy).map_err(json_failed)?;
+    // Without a label it would be no complete policy.
+    let spec = Spec::from_value(&given).map_err(|wrong| failed(wrong.into()))?;
+    let found = py.detach(|| train::check(&spec, table, threads)).map_err(failed)?;
+    let document = |finding: &Finding| {
+        let mut document = serde_json::to_value(finding)?;
+        document["serious"] = finding.is_serious().into();
+        document["message"] = finding.to_string().into();
+        Ok(document)
+    };
+    let found = found.iter().map(document).collect::<Result<Vec<Value>, serde_json::Error>>();
+    serde_json::to_string(&found.map_err(json_failed)?).map_err(json_failed)
+}
+
 #[pymodule]
 fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -126,5 +186,7 @@ fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(train::folds, module)?)?;
     module.add_function(wrap_pyfunction!(train::patterns, module)?)?;
     module.add_function(wrap_pyfunction!(audit, module)?)?;
+    module.add_function(wrap_pyfunction!(groups, module)?)?;
+    module.add_function(wrap_pyfunction!(check_data, module)?)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use fairgame::train::{Data, FoldRows, Sheet, Trained, Turn, Watch};
+use fairgame::train::{Data, Finding, FoldRows, Sheet, Spec, Trained, Turn, Watch, check_data};
 use fairgame::{Threads, printable};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -120,6 +120,15 @@ pub(crate) fn train(
     let trained = outcome.and_then(|outcome| outcome.trained()).map_err(failed)?;
     let result = result_of(&trained);
     Ok((PyClassifier(trained.classifier), result))
+}
+
+/// What the checks of data find.
+pub(crate) fn check(
+    spec: &Spec,
+    table: &PyTable,
+    threads: usize,
+) -> fairgame::Result<Vec<Finding>> {
+    check_data(spec, &table.0, &Threads::new(threads))
 }
 
 /// What a training came to beside the classifier, as JSON.

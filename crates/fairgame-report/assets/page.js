@@ -92,7 +92,7 @@
 
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:not([open])")];
+    opened = [...document.querySelectorAll("details:not([open], .inside, .inside details)")];
     for (const part of opened) part.open = true;
   });
   addEventListener("afterprint", () => {

@@ -110,6 +110,8 @@ for (const name of names) {
     page.on("dialog", (dialog) => { expect(false, `dialog: ${dialog.message()}`); dialog.dismiss(); });
     page.on("request", (request) => expect(request.url() === address, `asks for ${request.url()}`));
     await page.goto(address);
+    // What is folded is looked at, too.
+    await page.evaluate(() => document.querySelectorAll("details.inside").forEach((one) => { one.open = true; }));
 
     expect((await page.$$("h1")).length === 1, "not one h1");
     expect((await page.$$("script")).length === 1, "not one script");
@@ -118,7 +120,7 @@ for (const name of names) {
       const box = await svg.boundingBox();
       expect(box && box.width > 250 && box.height > 60, "a figure has no size");
     }
-    if (name === "adult") expect((await page.$$(".plot svg[role=img]")).length === 4, "not four figures");
+    if (name === "adult") expect((await page.$$(".plot svg[role=img]")).length === 6, "not six figures");
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(wide <= 0, `the page is ${wide} px too wide`);
     for (const text of await page.evaluate(faintText)) expect(false, `hard to read in a figure: ${text}`);

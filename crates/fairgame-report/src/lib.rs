@@ -33,14 +33,16 @@ mod page;
 mod scale;
 mod section;
 mod settings;
+mod summary;
 mod trained;
 mod words;
 
 pub use chart::{Chart, Curve as ChartCurve, Spot};
 pub use data::{
-    Constraint, Enforcement, Estimate, Group, Groups, Importance, Interval, Iterate, Iterates,
-    Line, Measured, Member, Model, Multipliers, Objective, On, Point, Promise, Provenance, Rate,
-    Report, Role, Sample, Standing, Verdict,
+    ConfusionShift, Constraint, Enforcement, Estimate, Group, Groups, Importance, Interval,
+    Iterate, Iterates, Line, Measured, Member, Model, Multipliers, Objective, On, Point, Promise,
+    Provenance, Rate, RateShift, Report, Role, Sample, Shift, Standing, Summary, TradePoint,
+    Verdict,
 };
 
 impl Report {

@@ -8,6 +8,7 @@ use crate::figure::multipliers::{Lines, by_peak, peak};
 use crate::figure::{constraints, groups, iterates, multipliers, thin};
 use crate::page::Badge;
 use crate::settings::{self, Setting};
+use crate::summary::First;
 use crate::words::{ROLES, glyph, role_name, standing_meaning, verdict_name};
 use crate::{
     Constraint, Enforcement, Estimate, Group, Importance, Iterate, Iterates, Measured, Member,
@@ -47,7 +48,7 @@ impl Cell {
         }
     }
 
-    fn rate(estimate: &Estimate) -> Cell {
+    pub(crate) fn rate(estimate: &Estimate) -> Cell {
         Cell {
             value: format::number(estimate.value),
             interval: estimate.interval.as_ref().map_or(String::new(), format::interval),
@@ -195,6 +196,7 @@ pub(crate) struct Section<'a> {
     pub(crate) name: String,
     pub(crate) main: Role,
     pub(crate) worst: Option<Worst>,
+    first: Option<First>,
     several: bool,
     level: u8,
     verdict: Badge,
@@ -252,6 +254,7 @@ impl<'a> Section<'a> {
             name: name(model, number),
             main,
             worst,
+            first: First::new(&id, model),
             several,
             level: if several { 3 } else { 2 },
             verdict: badge(model.verdict),

@@ -1,15 +1,18 @@
 //! A page about trained classifiers: what their files remember, as the data of a report.
 
 use fairgame::classifier::Classifier;
-use fairgame::evaluate::{ConstraintResult, Evaluation, Measurement, RateResult};
-use fairgame::train::{Record, RecordedModel, RecordedMoment, RecordedPart};
+use fairgame::evaluate::{Confusion, ConstraintResult, Evaluation, Measurement, RateResult};
+use fairgame::train::{
+    BaselineKind, Record, RecordedModel, RecordedMoment, RecordedPart, SLACKS, trade_off,
+};
 use fairgame::{Error, ErrorKind, Result, printable};
 use serde_json::Value;
 
 use crate::{
-    Constraint, Enforcement, Estimate, Group, Groups, Importance, Interval, Iterate, Iterates,
-    Line, Measured, Member, Model, Multipliers, Objective, On, Point, Promise, Provenance, Rate,
-    Report, Role, Sample, Standing, Verdict,
+    ConfusionShift, Constraint, Enforcement, Estimate, Group, Groups, Importance, Interval,
+    Iterate, Iterates, Line, Measured, Member, Model, Multipliers, Objective, On, Point, Promise,
+    Provenance, Rate, RateShift, Report, Role, Sample, Shift, Standing, Summary, TradePoint,
+    Verdict,
 };
 
 impl Report {
@@ -49,6 +52,7 @@ fn model(name: &str, classifier: &Classifier, record: &Record) -> Model {
         verdict: last.map_or(Verdict::Undecided, carried_over),
         words: last.map_or(String::new(), |last| words(last, record)),
         confidence: last.filter(|last| last.part == "test").map(|last| last.evaluation.confidence),
+        summary: Some(summary(classifier, record)),
         samples: record
             .parts
             .iter()
@@ -76,6 +80,118 @@ fn model(name: &str, classifier: &Classifier, record: &Record) -> Model {
             facts: facts(record),
         },
     }
+}
+
+/// What someone who must sign wants to know.
+fn summary(classifier: &Classifier, record: &Record) -> Summary {
+    let tested = record.parts.iter().any(|part| part.part == "test");
+    let last = record.parts.last();
+    let free = record
+        .baselines
+        .iter()
+        .find(|one| one.kind == BaselineKind::Unconstrained && (one.part == "test") == tested);
+    let free = free.map(|one| &one.evaluation);
+    let after = last.map(|last| &last.evaluation);
+    let objective = |found: &Evaluation| Some(found.objective.measurement.estimate()?.value);
+    let shifts = after.into_iter().flat_map(|after| &after.constraints).enumerate();
+    let shift = |(at, one): (usize, &ConstraintResult)| Shift {
+        text: one.name.clone(),
+        before: free
+            .and_then(|free| free.constraints.get(at))
+            .map(|one| measured(&one.measurement, Some(one.verdict))),
+        after: Some(measured(&one.measurement, Some(one.verdict))),
+    };
+    let kinds = classifier.kinds();
+    let feature = |name: String| {
+        let kind = kinds.get(&name).map(ToString::to_string).unwrap_or_default();
+        (printable(&name).into_owned(), kind)
+    };
+    let counts = |one: &Confusion| {
+        [one.true_positive, one.false_positive, one.false_negative, one.true_negative]
+    };
+    // A curve is good to know, and no reason to have no page.
+    let trade =
+        trade_off(classifier, None, &SLACKS).map_or_else(|_| Vec::new(), |found| found.points);
+    Summary {
+        label: classifier.bound().frozen().label.clone(),
+        on: last.map_or(Role::Train, |last| role(&last.part)),
+        rows: after.map_or(0, |after| after.rows as u64),
+        base_rate: after.and_then(|after| after.base_rate),
+        drawn: after.and_then(|after| after.drawn),
+        objective_before: free.and_then(objective),
+        objective_after: after.and_then(objective),
+        constraints: shifts.map(shift).collect(),
+        rates: rate_shifts(after, free),
+        // A file of an earlier version says nothing of checks.
+        checked: classifier.provenance().settings["checks"]
+            .as_str()
+            .is_some_and(|one| one != "off"),
+        findings: record.findings.iter().map(ToString::to_string).collect(),
+        features: classifier.feature_columns().into_iter().map(feature).collect(),
+        trade_off: trade
+            .iter()
+            .map(|point| TradePoint {
+                slack: point.slack,
+                value: point.estimate,
+                interval: point.interval.map(|at| Interval { low: at.low, high: at.high }),
+            })
+            .collect(),
+        confusions: record
+            .confusions
+            .iter()
+            .map(|one| ConfusionShift {
+                group: one.group.clone(),
+                rows: one.rows,
+                before: one.unconstrained.as_ref().map(counts),
+                after: Some(counts(&one.classifier)),
+            })
+            .collect(),
+        unchecked: unchecked(record, tested),
+    }
+}
+
+/// The rates of the constraints, each once, before and after.
+fn rate_shifts(after: Option<&Evaluation>, before: Option<&Evaluation>) -> Vec<RateShift> {
+    let mut shifts: Vec<RateShift> = Vec::new();
+    for (place, one) in after.into_iter().flat_map(|after| after.constraints.iter().enumerate()) {
+        for (at, rate) in one.rates.iter().enumerate() {
+            if shifts.iter().any(|known| known.text == rate.text) {
+                continue;
+            }
+            let estimate = |rate: &RateResult| {
+                let Measured { value, interval, .. } = measured(&rate.measurement, None);
+                Estimate { value, interval, rows: None }
+            };
+            let own = before.and_then(|before| rates(before, place).get(at));
+            shifts.push(RateShift {
+                text: rate.text.clone(),
+                rows: rate.rows as u64,
+                before: own.map(estimate),
+                after: Some(estimate(rate)),
+            });
+        }
+    }
+    shifts
+}
+
+/// What nobody has checked.
+fn unchecked(record: &Record, tested: bool) -> Vec<String> {
+    let mut unchecked = Vec::new();
+    if !tested {
+        unchecked.push("New rows: there were no test rows.".to_owned());
+    } else if record.tests_have_taught() {
+        unchecked.push("New rows: some of the test rows are also training rows.".to_owned());
+    }
+    unchecked.extend(
+        [
+            "Groups that no constraint names, and combinations of groups.",
+            "Whether labels are right, and whether they are equally right in every group.",
+            "Whether the people of these rows are like those who will be decided about.",
+            "Features that stand for a protected attribute under another name.",
+        ]
+        .map(str::to_owned),
+    );
+    unchecked
 }
 
 /// How the games went.

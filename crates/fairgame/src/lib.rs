@@ -49,6 +49,7 @@ pub mod classifier;
 pub mod encode;
 mod error;
 pub mod evaluate;
+pub mod export;
 pub mod game;
 mod kind;
 mod memory;

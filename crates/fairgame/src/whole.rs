@@ -14,7 +14,7 @@ pub fn write_text(path: &Path, text: &str) -> Result<()> {
 }
 
 /// Writes bytes to a file, whole or not at all.
-pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     let file = WholeFile::create(path)?;
     file.handle().write_all(bytes).map_err(|error| file.failed(&error))?;
     file.finish()

@@ -48,13 +48,27 @@ impl ProblemArguments {
 
     /// What the flags say instead.
     fn put(&self, spec: &Spec) -> Result<Spec> {
-        let mut flags = self.flags.typed.iter().filter(|(flag, _)| flag.name != "recipe");
-        let spec = flags.try_fold(spec.clone(), |spec, flag| apply(&spec, flag))?;
+        let spec = self.put_flags(spec)?;
         if spec.label.is_empty() {
             return Err(settings("no label says which rows are positive")
                 .help("give --label 'income == \">50K\"', or a policy that has one"));
         }
         Ok(spec)
+    }
+
+    fn put_flags(&self, spec: &Spec) -> Result<Spec> {
+        let mut flags = self.flags.typed.iter().filter(|(flag, _)| flag.name != "recipe");
+        flags.try_fold(spec.clone(), |spec, flag| apply(&spec, flag))
+    }
+
+    /// The problem alone, which may have neither label nor constraints.
+    pub(crate) fn spec_if_any(&self) -> Result<Spec> {
+        let spec = self.put_flags(&self.policy()?)?;
+        if spec.label.is_empty() && !spec.constraints.is_empty() {
+            self.put(&spec)
+        } else {
+            Ok(spec)
+        }
     }
 
     /// The problem alone, with all else as the policy or the default has it.
@@ -70,6 +84,7 @@ fn named(name: &str, recipe: Recipe) -> Result<Spec> {
     spec.objective = policy.objective.to_owned();
     if let Ok(preset) = Preset::find(policy.name) {
         spec.encoder = preset.encoder();
+        spec.features = preset.protected().map(str::to_owned).collect();
     }
     Ok(spec)
 }

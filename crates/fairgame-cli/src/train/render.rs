@@ -6,11 +6,12 @@ use comfy_table::CellAlignment;
 use fairgame::algorithm::Algorithm;
 use fairgame::classifier::{Blend, Margin, Selection, ShrinkSpec};
 use fairgame::evaluate::{ConstraintResult, Evaluation, ROUNDING};
-use fairgame::train::{GameSummary, Standing, Trained, weight_of_steps};
-use fairgame::{Result, printable};
+use fairgame::train::{BaselineKind, GameSummary, Standing, Trained, weight_of_steps};
+use fairgame::{Result, printable, shown};
 use serde_json::{Value, json};
 
 use crate::output;
+use crate::show;
 
 /// What a training came to, and where it was written.
 pub(super) struct Rendered<'a> {
@@ -19,6 +20,16 @@ pub(super) struct Rendered<'a> {
     pub(super) model: Option<&'a Path>,
     pub(super) report: Option<&'a Path>,
 }
+
+/// Other ways to decide the same rows, as the table calls them.
+const BASELINES: [(&str, BaselineKind); 3] = [
+    ("unconstrained", BaselineKind::Unconstrained),
+    ("all negative", BaselineKind::AlwaysNegative),
+    ("all positive", BaselineKind::AlwaysPositive),
+];
+
+/// So many features are named.
+const MOST_NAMED: usize = 20;
 
 /// The largest loss of a constraint; NaN where there is none.
 pub(crate) fn worst_value(evaluation: &Evaluation) -> f64 {
@@ -43,6 +54,7 @@ fn part_json(evaluation: &Evaluation) -> Value {
         "error": evaluation.error,
         "objective": evaluation.objective.measurement.estimate().map(|found| found.value),
         "positive_rate": evaluation.positive_rate,
+        "base_rate": evaluation.base_rate,
         "drawn": evaluation.drawn,
         "confidence": evaluation.confidence,
         "verdict": evaluation.verdict,
@@ -130,6 +142,8 @@ impl Rendered<'_> {
             "guarantee": trained.guarantee,
             "prices": self.prices(),
             "games": trained.games,
+            "baselines": self.baselines(),
+            "features": show::features(&trained.classifier),
             "importance": trained.importance,
             "settings": trained.classifier.provenance().settings,
             "model": self.model,
@@ -137,6 +151,24 @@ impl Rendered<'_> {
             "notices": self.trained.notices.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "warnings": self.warnings(),
         }))
+    }
+
+    /// The same rows decided in other ways, as JSON: the test rows, or those that constraints were enforced on.
+    fn baselines(&self) -> Value {
+        let trained = self.trained;
+        let tested = trained.part("test").is_some();
+        let part = match (tested, trained.part("val")) {
+            (true, _) => "test",
+            (false, Some(_)) => "val",
+            (false, None) => "train",
+        };
+        let of = |kind| trained.baseline(kind, tested).map_or(Value::Null, part_json);
+        json!({
+            "part": part,
+            "unconstrained": of(BaselineKind::Unconstrained),
+            "always_negative": of(BaselineKind::AlwaysNegative),
+            "always_positive": of(BaselineKind::AlwaysPositive),
+        })
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -157,6 +189,7 @@ impl Rendered<'_> {
         if let Some(enforced) = self.trained.enforced().filter(|one| !one.constraints.is_empty()) {
             text += &format!("\n{}\n\n", self.enforcement());
             text += &self.standing(enforced);
+            text += &self.price();
             text += &self.guarantee();
             text += &self.dearest(enforced);
             text += &self.on_test();
@@ -172,8 +205,14 @@ impl Rendered<'_> {
 
     /// The parts side by side, with the verdict of each constraint on test rows: no other rows are new to the model.
     fn table(&self) -> comfy_table::Table {
-        let parts: Vec<(&str, &Evaluation)> =
+        let mut parts: Vec<(&str, &Evaluation)> =
             self.trained.parts.iter().map(|one| (one.part.as_str(), &one.evaluation)).collect();
+        let (own, tested) = (parts.len(), self.trained.part("test").is_some());
+        parts.extend(
+            BASELINES
+                .iter()
+                .filter_map(|(name, kind)| Some((*name, self.trained.baseline(*kind, tested)?))),
+        );
         let header: Vec<&str> =
             std::iter::once("").chain(parts.iter().map(|(name, _)| *name)).collect();
         let mut table = output::table(&header);
@@ -186,14 +225,14 @@ impl Rendered<'_> {
         row("objective".to_owned(), &|part| {
             number(part.objective.measurement.estimate().map(|found| found.value))
         });
+        row("base rate".to_owned(), &|part| number(part.base_rate));
         row("decided by a draw".to_owned(), &|part| {
             part.drawn.map_or("–".to_owned(), |share| format!("{:.1} %", 100.0 * share))
         });
         let names = parts.first().map_or(&[][..], |(_, part)| &part.constraints);
-        let tested = self.trained.part("test").is_some();
         for (i, one) in names.iter().enumerate() {
             row(printable(&one.name).into_owned(), &|part| match part.constraints[i].value() {
-                Some(value) if std::ptr::eq(part, parts[parts.len() - 1].1) && tested => {
+                Some(value) if std::ptr::eq(part, parts[own - 1].1) && tested => {
                     format!("{value:+.4} {}", part.constraints[i].verdict)
                 }
                 Some(value) => format!("{value:+.4}"),
@@ -206,6 +245,35 @@ impl Rendered<'_> {
             }
         }
         table
+    }
+
+    /// What the constraints cost beside a model that does not know them.
+    fn price(&self) -> String {
+        let tested = self.trained.part("test").is_some();
+        let Some(free) = self.trained.baseline(BaselineKind::Unconstrained, tested) else {
+            return String::new();
+        };
+        let own = if tested { self.trained.part("test") } else { self.trained.enforced() };
+        let value = |one: &Evaluation| Some(one.objective.measurement.estimate()?.value);
+        let Some((with, without)) = own.and_then(value).zip(value(free)) else {
+            return String::new();
+        };
+        let rows = match (tested, self.trained.part("val")) {
+            (true, _) => "the test rows",
+            (false, Some(_)) => "the rows that the constraints were enforced on",
+            (false, None) => "the training rows",
+        };
+        let worst = match worst_value(free) {
+            worst if worst > ROUNDING => {
+                format!(", and violates the worst constraint by {worst:.4}")
+            }
+            _ => ", and meets all constraints".to_owned(),
+        };
+        format!(
+            "The constraints cost {:+.4} of the objective: without them, the same kind of model has {without:.4} on \
+             {rows}{worst}.\n",
+            with - without
+        )
     }
 
     /// How long it took, and what the classifier is.
@@ -233,6 +301,13 @@ impl Rendered<'_> {
             played(&trained.games, plug_in),
             self.seconds,
         );
+        let features = trained.classifier.feature_columns();
+        let few: Vec<_> = features.iter().take(MOST_NAMED).map(|name| shown(name)).collect();
+        let more = features.len().saturating_sub(MOST_NAMED);
+        let rest =
+            if more > 0 { format!(" and {more} more (`fairgame show`)") } else { String::new() };
+        let count = output::count(features.len(), "feature");
+        text += &format!("It uses {count}: {}{rest}.\n", few.join(", "));
         if let Some(price) = trained.mixture.rule_price {
             text += &format!(
                 "It decides without a draw. A randomised mixture of such rules, with the same margins, would lower the objective by \

@@ -11,6 +11,7 @@ use crate::number;
 mod importance;
 mod losses;
 mod promise;
+mod summary;
 mod training;
 
 pub use fairgame::evaluate::Verdict;
@@ -18,6 +19,7 @@ pub use fairgame::train::Standing;
 pub use importance::Importance;
 pub use losses::{Constraint, Estimate, Interval, Measured, Objective, Rate};
 pub use promise::{Enforcement, Promise};
+pub use summary::{ConfusionShift, RateShift, Shift, Summary, TradePoint};
 pub use training::{Iterate, Iterates, Line, Member, Multipliers, Point};
 
 /// Everything that is on one page.
@@ -74,6 +76,8 @@ pub struct Model {
     /// Of the intervals and verdicts, as a share: 0.95.
     #[serde(with = "number::option")]
     pub confidence: Option<f64>,
+    /// What to know before signing; a model file of an earlier version has less of it.
+    pub summary: Option<Summary>,
     /// The rows it was trained and measured on.
     pub samples: Vec<Sample>,
     /// What was minimised.

@@ -10,6 +10,7 @@ pub(crate) mod dots;
 pub(crate) mod groups;
 pub(crate) mod iterates;
 pub(crate) mod multipliers;
+pub(crate) mod shift;
 
 use crate::{Role, Verdict};
 

@@ -8,6 +8,7 @@
 mod candidates;
 mod companion;
 mod decide;
+mod explain;
 mod file;
 mod iterates;
 mod judge;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use candidates::{Candidate, Candidates};
 pub use companion::Companion;
 pub use decide::{Draw, Prediction, draw_of_text, draws};
+pub use explain::{ColumnContribution, Contributions, Explanation, MemberExplanation};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
 pub(crate) use program::{
     Columns, Incremental, Start, explain_columns, price_columns, shrink_columns, shrink_yielding,
@@ -42,7 +44,7 @@ use crate::encode::Features;
 use crate::model::Scorer;
 use crate::rate::{Bound, LossValues, Tally, Weighted};
 use crate::sample::Hypothesis;
-use crate::table::{Kind, Missing, Table};
+use crate::table::{Kind, Missing, Table, no_column};
 use crate::{Error, ErrorKind, Result};
 
 /// A stochastic classifier and all that is needed to use it.
@@ -248,10 +250,23 @@ impl Classifier {
     /// If the table lacks a column of the features.
     pub fn encode(&self, table: &Table) -> Result<Vec<Features>> {
         let encoded = self.views.iter().map(|view| view.encode(table));
-        let mut all = encoded.collect::<Result<Vec<Features>>>()?;
+        let encoded = encoded.collect::<Result<Vec<Features>>>();
+        let mut all = encoded.map_err(|error| self.about_features(error))?;
         // Draws are by the rows of the first view.
         all.iter_mut().skip(1).for_each(Features::forget_hashes);
         Ok(all)
+    }
+
+    /// An error about a column that is not there, with what the model needs it for.
+    pub fn about_features(&self, error: Error) -> Error {
+        let says = |name: &str| error.message().ends_with(&no_column(name));
+        match self.kinds().into_iter().find(|(name, _)| says(name)) {
+            Some((_, kind)) => {
+                let help = error.advice().unwrap_or_default().to_owned();
+                error.help(format!("it is a feature of the model, a {kind} in training; {help}"))
+            }
+            None => error,
+        }
     }
 
     /// The columns that are needed to decide a row, and their kinds.

@@ -171,6 +171,21 @@ impl Probabilities {
         Probabilities { classes, bins, models }
     }
 
+    /// What is known of a row's groups.
+    pub(crate) fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// The codes of trees.
+    pub(crate) fn bins(&self) -> Option<&Bins> {
+        self.bins.as_ref()
+    }
+
+    /// One for each set of patterns.
+    pub(crate) fn models(&self) -> &[Probability] {
+        &self.models
+    }
+
     /// How much the splits on each column of the bins have lowered the training loss, over all trees.
     pub(crate) fn gains(&self) -> Option<Vec<f64>> {
         let mut gains = vec![0.0; self.bins.as_ref()?.columns()];

@@ -31,7 +31,7 @@ const VERSION: u32 = 1;
 
 /// Numbers are at most this large. Standardised training rows are never so far out (|z| is at most the root of their
 /// number); the limit keeps a wild later value from becoming an infinite score.
-pub(super) const FAR: f64 = 1e30;
+pub(crate) const FAR: f64 = 1e30;
 
 /// One column, and what it becomes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub(super) struct Feature {
 /// weight of their own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Map {
+pub(crate) enum Map {
     /// (x − shift) · scale, or `fill` where x is missing.
     Number { shift: f64, scale: f64, fill: f64, missing: bool },
     /// Which of the buckets that end at `cuts`.
@@ -237,6 +237,11 @@ impl Encoder {
             one.column = name.to_owned();
         });
         encoder
+    }
+
+    /// The columns that are features, each with what it becomes.
+    pub(crate) fn maps(&self) -> impl Iterator<Item = (&str, &Map)> {
+        self.features.iter().map(|feature| (feature.column.as_str(), &feature.map))
     }
 
     /// How many inputs a model has; see [`Features::width`].

@@ -30,6 +30,7 @@ use std::fmt;
 use serde::Serialize;
 
 pub use encoder::{Encoder, Input, Scale};
+pub(crate) use encoder::{FAR, Map};
 pub use features::{Codes, Features};
 
 use crate::settings::{self, Fault, declare};

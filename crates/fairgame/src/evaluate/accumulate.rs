@@ -280,6 +280,7 @@ pub(super) fn judge(
         // Decided positive and not labelled so, or the other way round.
         error: share((positive - rightly) + (labelled.weight() - rightly)),
         positive_rate: share(positive),
+        base_rate: share(labelled.weight()),
         drawn: (all.counted() > 0).then(|| all.drawn() as f64 / all.counted() as f64),
         objective,
         constraints,

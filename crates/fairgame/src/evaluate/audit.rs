@@ -232,7 +232,7 @@ impl Surveyed {
 }
 
 /// How many rows have no label, where a table has a row for each of so many.
-fn unlabelled(bound: &Bound, table: &Table, rows: &[usize]) -> Result<u64> {
+pub(super) fn unlabelled(bound: &Bound, table: &Table, rows: &[usize]) -> Result<u64> {
     let columns = bound.label().columns();
     let columns = columns.iter().map(|name| table.column(name)).collect::<Result<Vec<_>>>()?;
     let missing = |at: usize| columns.iter().any(|column| column.values.is_missing(at));

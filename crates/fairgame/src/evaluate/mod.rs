@@ -71,10 +71,12 @@ mod decisions;
 mod estimate;
 mod exact;
 mod gate;
+mod groups;
 mod interval;
 mod loss;
 mod moments;
 mod quantile;
+mod ranking;
 mod result;
 mod sums;
 mod units;
@@ -84,6 +86,10 @@ pub use accumulate::Accumulator;
 pub use audit::{Audit, Audited};
 pub use decisions::Decisions;
 pub(crate) use gate::{Gate, gate_margins, margins};
+pub(crate) use groups::confusions;
+pub use groups::{
+    Auc, Confusion, FOUR_FIFTHS, GroupAudit, GroupResult, GroupingResult, GroupsFound, MOST_GROUPS,
+};
 pub use interval::{Interval, rows_needed};
 pub(crate) use quantile::{normal, normal_tail};
 pub use result::{

@@ -18,6 +18,10 @@ pub struct Evaluation {
     pub error: Option<f64>,
     /// The share that are decided positive.
     pub positive_rate: Option<f64>,
+    /// The share that are labelled positive: the error of deciding every row negative. `None` of no rows, and in files of
+    /// version 0.1.
+    #[serde(default)]
+    pub base_rate: Option<f64>,
     /// The share of the rows that are decided by a draw: their chance of a positive decision is neither 0 nor 1. `None` of
     /// no rows, and in files of version 0.1.
     #[serde(default)]

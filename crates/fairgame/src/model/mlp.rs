@@ -76,7 +76,8 @@ impl Mlp {
         Mlp::try_from(Sizes { weights, numbers, units })
     }
 
-    fn padded(&self) -> usize {
+    /// How many units there are with those that are padding.
+    pub(crate) fn padded(&self) -> usize {
         self.units.next_multiple_of(LANES)
     }
 

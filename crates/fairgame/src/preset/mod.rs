@@ -128,6 +128,25 @@ impl Preset {
         (self.recipe)().encoder
     }
 
+    /// Features of the paper that are protected attributes, or that its constraints look at: they are features on purpose.
+    pub fn protected(&self) -> impl Iterator<Item = &'static str> {
+        let names: &[&str] = match self.name {
+            "adult" => &["age", "marital_status", "race", "sex", "native_country"],
+            "compas" => &["age", "race", "sex"],
+            _ => &[
+                "racepctblack",
+                "racePctWhite",
+                "racePctAsian",
+                "racePctHisp",
+                "agePct12t21",
+                "agePct12t29",
+                "agePct16t24",
+                "agePct65up",
+            ],
+        };
+        names.iter().copied()
+    }
+
     /// Prepares the dataset; `seed` draws the test rows where there are no official ones.
     pub fn prepare(&self, seed: u64) -> Result<Prepared> {
         let recipe = (self.recipe)();

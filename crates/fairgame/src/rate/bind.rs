@@ -204,6 +204,17 @@ impl Bound {
         &self.predicates
     }
 
+    /// The groups of the constraints, each once: all rows first, then each with its predicate and as it is written.
+    pub(crate) fn groups(&self) -> Vec<(Option<usize>, String)> {
+        let mut groups = vec![(None, String::new())];
+        for (_, atom) in self.constraints.iter().flat_map(|one| &one.loss.form.terms) {
+            if groups.iter().all(|(known, _)| *known != atom.group) {
+                groups.push((atom.group, atom.shown.to_string()));
+            }
+        }
+        groups
+    }
+
     /// Of each constraint, whether its rates count rows by their label.
     pub(crate) fn count_labels(&self) -> Vec<bool> {
         let by_label =

@@ -63,6 +63,20 @@ impl Classes {
         Ok(rows.into_iter().flatten().collect())
     }
 
+    /// The conditions that classes are told by.
+    pub(crate) fn known(&self) -> &[Predicate] {
+        self.predicates()
+    }
+
+    /// Which of them each class meets.
+    pub(crate) fn patterns(&self) -> Vec<Vec<bool>> {
+        let mut patterns = vec![vec![false; self.predicates().len()]; self.count()];
+        for (predicate, met) in self.met().iter().enumerate() {
+            met.iter().for_each(|class| patterns[class as usize][predicate] = true);
+        }
+        patterns
+    }
+
     pub(super) fn predicates(&self) -> &[Predicate] {
         self.partition.as_ref().map_or(&[], |partition| partition.predicates())
     }
@@ -80,11 +94,7 @@ impl Classes {
 
     /// The class of each pattern of predicates.
     pub(super) fn by_pattern(&self) -> HashMap<Vec<bool>, u32> {
-        let mut patterns = vec![vec![false; self.predicates().len()]; self.count()];
-        for (predicate, met) in self.met().iter().enumerate() {
-            met.iter().for_each(|class| patterns[class as usize][predicate] = true);
-        }
-        patterns.into_iter().zip(0..).collect()
+        self.patterns().into_iter().zip(0..).collect()
     }
 
     /// Whether a class meets a predicate.

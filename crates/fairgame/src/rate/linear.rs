@@ -89,6 +89,40 @@ pub(crate) struct WrittenRate {
     pub(crate) under: Option<Form>,
 }
 
+/// A rate of the rows that meet a predicate, asked for without a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GroupRate {
+    Base,
+    Selection,
+    TruePositive,
+    FalsePositive,
+    Precision,
+    Error,
+}
+
+impl GroupRate {
+    /// As if it were written, over the rows that meet a predicate; messages call these `shown`.
+    pub(crate) fn written(self, group: Option<usize>, shown: &str) -> WrittenRate {
+        let (measure, under) = match self {
+            GroupRate::Base => (Measure::Label, None),
+            GroupRate::Selection => (Measure::Positive, None),
+            GroupRate::TruePositive => (Measure::TruePositive, None),
+            GroupRate::FalsePositive => (Measure::FalsePositive, None),
+            GroupRate::Precision => (Measure::RightlyPositive, Some(Measure::Positive)),
+            GroupRate::Error => (Measure::Error, None),
+        };
+        let form = |measure| Form::atom(0.0, 1.0, Atom::over(measure, group, shown));
+        WrittenRate { text: String::new(), over: form(measure), under: under.map(form) }
+    }
+
+    /// The selection rate of a group, less that of all rows times `factor`.
+    pub(crate) fn difference(group: usize, factor: f64, shown: &str) -> Form {
+        let all = Atom::over(Measure::Positive, None, "");
+        let own = Atom::over(Measure::Positive, Some(group), shown);
+        Form { constant: 0.0, terms: vec![(1.0, own), (-factor, all)] }
+    }
+}
+
 /// What an expression or an inequality means.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BoundLoss {

@@ -19,6 +19,7 @@
 use std::sync::Arc;
 
 use super::language::Span;
+use super::lower::LABEL;
 
 /// A mean that rates are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +69,12 @@ pub(crate) struct Atom {
 }
 
 impl Atom {
+    /// A measure over a group that is written nowhere.
+    pub(super) fn over(measure: Measure, group: Option<usize>, shown: &str) -> Self {
+        let told = (measure != Measure::Positive).then_some(LABEL);
+        Atom { measure, group, told, shown: shown.into(), span: Span::whole("") }
+    }
+
     /// The outcome of a row of the group that meets t or does not; `None` where it is not counted.
     pub(crate) fn outcome(&self, told: bool) -> Option<Outcome> {
         self.measure.outcome(told)

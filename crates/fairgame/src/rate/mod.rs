@@ -63,7 +63,7 @@ pub use compile::{Compiled, Emptiness, quantised};
 pub(crate) use compile::{Counted, Quantiser, RowCounts, check_each_weight, check_total_weight};
 pub use frozen::{Frozen, FrozenConstraint};
 pub(crate) use grid::{Costs, Grid};
-pub(crate) use linear::{Form, WrittenRate};
+pub(crate) use linear::{Form, GroupRate, WrittenRate};
 pub use losses::{LossValues, Losses, Multipliers, Pushes, Side, Sums};
 pub(crate) use lower::LABEL;
 pub(crate) use measure::Outcome;

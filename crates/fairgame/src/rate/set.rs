@@ -23,7 +23,7 @@ impl Set {
     }
 
     /// The set of ascending integers.
-    pub(super) fn new(below: u32, ascending: impl Iterator<Item = u32>) -> Self {
+    pub(crate) fn new(below: u32, ascending: impl Iterator<Item = u32>) -> Self {
         let mut list: Vec<u32> = Vec::new();
         let mut ascending = ascending;
         for item in ascending.by_ref() {

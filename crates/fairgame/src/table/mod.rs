@@ -25,7 +25,7 @@ mod text;
 mod write;
 
 pub use crate::kind::Kind;
-pub use crate::whole::{remove_leftovers, write_text};
+pub use crate::whole::{remove_leftovers, write_bytes, write_text};
 pub use chunks::Chunks;
 pub use column::{Category, Column, MISSING, Values};
 pub use dictionary::Dictionary;
@@ -161,7 +161,7 @@ pub(crate) fn no_such_column<'a>(
     name: &str,
     names: impl Iterator<Item = &'a str> + Clone,
 ) -> Error {
-    let error = Error::new(ErrorKind::Column, format!("there is no column `{}`", shown(name)));
+    let error = Error::new(ErrorKind::Column, no_column(name));
     let error = match one_column(names.clone()) {
         true => error.remedy(crate::Remedy::Delimiter),
         false => error,
@@ -170,6 +170,11 @@ pub(crate) fn no_such_column<'a>(
         Some(near) => error.help(format!("did you mean `{}`?", shown(near))),
         None => error.help(format!("the columns are {}", list(names))),
     }
+}
+
+/// That there is no such column.
+pub(crate) fn no_column(name: &str) -> String {
+    format!("there is no column `{}`", shown(name))
 }
 
 /// Whether there is one column whose name looks like several: a file read with the wrong delimiter.

@@ -228,7 +228,7 @@ impl Training<'_> {
 
     /// The chance of a positive decision of each row that judges, as they are stored: with cross-fitting, by models that
     /// were not trained on the row.
-    fn chances(
+    pub(super) fn chances(
         &self,
         played: &[Played],
         measured: &Measurements,

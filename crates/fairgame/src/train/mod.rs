@@ -5,7 +5,9 @@
 //! [`Data`] to an [`Outcome`]; [`Spec::train`] is both. Those who need the stations of that road have
 //! [`Plan::prepare`], [`Training::play`] and [`Training::finish`].
 
+mod baseline;
 mod calibrate;
+mod checks;
 mod columns;
 mod data;
 mod fit;
@@ -26,12 +28,15 @@ mod scores;
 mod shared;
 mod spec;
 mod streams;
+mod tradeoff;
 mod training;
 mod units;
 mod warning;
 mod watch;
 
 pub use crate::settings::Recipe;
+pub use baseline::{Baseline, BaselineKind, GroupConfusion};
+pub use checks::{Asked, Checks, Finding, LEAK, OWN, check_data, check_features, check_rows};
 pub use data::{Data, Datasets, Sheet, weight_column};
 pub use fit::Fitted;
 pub use folds::FoldRows;
@@ -45,6 +50,7 @@ pub use promise::{Enforcement, Standing};
 pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
 pub use spec::Spec;
 pub use streams::{Settled, Stream, Streams};
+pub use tradeoff::{SLACKS, TradeOff, TradeOffPoint, trade_off};
 pub use training::{Patterns, Training};
 pub use warning::Warning;
 pub use watch::{Every, Pass, Turn, Watch};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Finding;
 use crate::{encode, rate};
 
 /// Something that preparing a training found worth telling the user.
@@ -12,6 +13,8 @@ pub enum Notice {
     Features(encode::Notice),
     /// About the problem.
     Problem(rate::BindNotice),
+    /// What a check of the features found.
+    Checked(Finding),
     /// Rows without a label count as negative.
     MissingLabels {
         /// How many.
@@ -63,6 +66,7 @@ impl fmt::Display for Notice {
         match self {
             Notice::Features(notice) => notice.fmt(f),
             Notice::Problem(notice) => notice.fmt(f),
+            Notice::Checked(finding) => finding.fmt(f),
             Notice::MissingLabels { rows } => {
                 write!(f, "{rows} of the training rows have no label, and count as negative")
             }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::columns::mean;
+use super::columns::{Measurements, mean};
 use super::mixture::Chosen;
 use super::training::Rows;
 use super::{
-    Datasets, Enforcement, GameSummary, Importance, Notice, Played, Record, RecordedModel,
-    RecordedPart, Standing, Training, Warning, warning,
+    Baseline, BaselineKind, Datasets, Enforcement, GameSummary, GroupConfusion, Importance, Notice,
+    Played, Record, RecordedModel, RecordedPart, Standing, Training, Warning, warning,
 };
 use crate::algorithm::{Algorithm, Ended, Guarantee};
 use crate::classifier::{
@@ -84,6 +84,10 @@ pub struct Trained {
     pub games: Vec<GameSummary>,
     /// How much each column counts, the one that counts most first; empty where that was not found out.
     pub importance: Vec<Importance>,
+    /// The same rows decided without the constraints, and all alike.
+    pub baselines: Vec<Baseline>,
+    /// Decisions by label in each group of the constraints, on the rows that judge; all rows first.
+    pub confusions: Vec<GroupConfusion>,
     /// What preparing it found worth telling.
     pub notices: Vec<Notice>,
     /// What to know before trusting the classifier: above all, constraints that it does not meet.
@@ -99,6 +103,12 @@ impl Trained {
     /// What it comes to on the rows that the constraints were enforced on.
     pub fn enforced(&self) -> Option<&Evaluation> {
         self.part("val").or_else(|| self.part("train"))
+    }
+
+    /// What another way to decide the rows comes to, on the rows that the constraints were enforced on or on those of `test`.
+    pub fn baseline(&self, kind: BaselineKind, test: bool) -> Option<&Evaluation> {
+        let own = |one: &&Baseline| one.kind == kind && (one.part == "test") == test;
+        self.baselines.iter().find(own).map(|one| &one.evaluation)
     }
 
     /// How the constraints stand together: promised where all are, violated where one is.
@@ -178,6 +188,8 @@ impl Training<'_> {
             guarantee: self.guarantee(played, &chosen)?,
             turns: played.iter().map(|game| game.turn).sum(),
             importance: self.importance(played, &chosen)?,
+            baselines: self.baselines(played, &chosen)?,
+            confusions: self.confusions(played, &chosen)?,
             notices: self.notices.clone(),
             explained: chosen.explained.clone(),
             iterates: chosen.measured.iterates.clone(),
@@ -267,11 +279,21 @@ impl Training<'_> {
 
     /// Of each column, the models of all folds: one of them is drawn, or in the plug-in game their mean score decides.
     fn classifier(&self, played: &[Played], chosen: &Chosen) -> Result<Classifier> {
-        let (measured, folds) = (&chosen.measured, self.folds.len());
+        self.classifier_of(played, &chosen.measured, &chosen.weights)
+    }
+
+    /// The same of any mixture of columns.
+    pub(super) fn classifier_of(
+        &self,
+        played: &[Played],
+        measured: &Measurements,
+        weights: &[(usize, f64)],
+    ) -> Result<Classifier> {
+        let folds = self.folds.len();
         let fitted: Option<Vec<View>> =
             played.iter().map(|game| game.fitted.as_ref().map(|own| own.view.clone())).collect();
-        let mut members = Vec::with_capacity(chosen.weights.len() * folds);
-        for (place, &(column, weight)) in chosen.weights.iter().enumerate() {
+        let mut members = Vec::with_capacity(weights.len() * folds);
+        for (place, &(column, weight)) in weights.iter().enumerate() {
             for (at, fold) in self.folds.iter().enumerate() {
                 let (hypothesis, threshold) = measured.hypothesis(played, column, (at, folds));
                 members.push(Member {
@@ -372,7 +394,7 @@ impl Training<'_> {
     }
 
     /// What decisions with these chances come to on one player's rows.
-    fn judged(&self, part: &str, rows: &Rows, chances: &[f64]) -> Result<RecordedPart> {
+    pub(super) fn judged(&self, part: &str, rows: &Rows, chances: &[f64]) -> Result<RecordedPart> {
         // Those that are judged are the first.
         let count = chances.len();
         let cells = (&self.partition, &rows.compiled.cells()[..count]);

@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Enforcement, GameSummary, Importance, Trained, warning};
+use super::{
+    Baseline, BaselineKind, Enforcement, Finding, GameSummary, GroupConfusion, Importance, Notice,
+    Trained, warning,
+};
 use crate::archive::{Arrays, Numbers};
 use crate::classifier::Classifier;
 use crate::evaluate::Evaluation;
@@ -53,6 +56,15 @@ pub struct Record {
     /// Whether objectives are measured on the rows that judge, as with cross-fitting, or on those that teach.
     #[serde(default)]
     pub on_val: bool,
+    /// The same rows decided without the constraints, and all alike. Of many constraints, these have no rates.
+    #[serde(default)]
+    pub baselines: Vec<Baseline>,
+    /// Decisions by label in each group of the constraints, on the rows that judge.
+    #[serde(default)]
+    pub confusions: Vec<GroupConfusion>,
+    /// What the checks of the features found.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
     /// What was to be known before trusting it.
     pub warnings: Vec<String>,
 }
@@ -91,6 +103,19 @@ pub struct RecordedPart {
     pub source: String,
     /// What the classifier came to on them.
     pub evaluation: Evaluation,
+}
+
+/// With more constraints than this, rates are not recorded again for each way to decide the rows.
+const MOST_RATED: usize = 200;
+
+/// A baseline without the rates of constraints, where all rows are decided alike or constraints are many.
+fn short(baseline: &Baseline) -> Baseline {
+    let mut short = baseline.clone();
+    let many = short.evaluation.constraints.len() > MOST_RATED;
+    if many || short.kind != BaselineKind::Unconstrained {
+        short.evaluation.constraints.iter_mut().for_each(|one| one.rates.clear());
+    }
+    short
 }
 
 impl Record {
@@ -146,6 +171,16 @@ impl Record {
             importance: trained.importance.clone(),
             rule_price: mixture.rule_price,
             on_val: cross,
+            baselines: trained.baselines.iter().map(short).collect(),
+            confusions: trained.confusions.clone(),
+            findings: trained
+                .notices
+                .iter()
+                .filter_map(|notice| match notice {
+                    Notice::Checked(finding) => Some(finding.clone()),
+                    _ => None,
+                })
+                .collect(),
             warnings: trained.warnings.iter().map(ToString::to_string).collect(),
         }
     }

@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::Datasets;
+use super::{Checks, Datasets};
 use crate::algorithm::{Algorithm, PlugIn};
 use crate::classifier::{Selection, ShrinkSpec};
 use crate::encode::EncoderSpec;
@@ -66,6 +66,15 @@ declare! {
         pub test_fraction: f64 = with(0.0).below(0.0, 1.0).flag("test-fraction").group("Rows"),
         /// How columns become features; the label's and the weight's never do.
         pub encoder: EncoderSpec = with(EncoderSpec::default()).group("Features"),
+        /// Column that stays a feature, whatever the checks of the data find.
+        pub features: Vec<String> = with(Vec::new()).flag("feature").adds().group("Features"),
+        /// What becomes of columns that give the label away, and of identifiers.
+        pub checks: Checks = by(|recipe| match recipe {
+            Recipe::Recommended => Checks::LeaveOut,
+            Recipe::Paper => Checks::Tell,
+        })
+        .flag("checks")
+        .group("Features"),
         /// Family of models; `auto` is trees for the plug-in game, and linear for other algorithms.
         pub model: ModelSpec = by(|recipe| match recipe {
             Recipe::Recommended => ModelSpec::Auto,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::checks;
 use super::fit::Ground;
 use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
@@ -230,6 +231,9 @@ impl<'a> Training<'a> {
             false => vec![None; 2],
         };
         let Binding { bound, partition, tables, .. } = binding;
+        if given.is_none() {
+            notices.extend(checks::apply(&mut plan, &bound, &data.train.table)?);
+        }
         let constraints = bound.constraints().len();
         if let Algorithm::Practical(practical) = plan.spec.algorithm
             && constraints > most_with_matrix(plan.spec.recipe)

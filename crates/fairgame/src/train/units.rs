@@ -87,6 +87,12 @@ struct Copies {
     units: Option<Vec<u32>>,
 }
 
+/// How many rows are equal to an earlier one, and whether they are copies rather than equal by chance.
+pub(super) fn equal_rows(table: &Table, label: &[&str]) -> (usize, bool) {
+    let found = copies(table, label);
+    (found.rows, found.units.is_some())
+}
+
 /// Looks for copies; `label` are the columns that say which rows are positive.
 fn copies(table: &Table, label: &[&str]) -> Copies {
     let columns: Vec<&Column> = table.columns().iter().collect();

@@ -44,6 +44,15 @@ pub(super) enum Order {
     Categories,
 }
 
+/// How a column becomes codes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum TreeColumn {
+    /// The level is the number of cuts below the number.
+    Number { cuts: Vec<f32> },
+    /// The code of each of the slot's weights, and of silence.
+    Codes { codes: Vec<u8>, silent: u8 },
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
@@ -207,6 +216,20 @@ impl Bins {
     /// How many columns there are.
     pub fn columns(&self) -> usize {
         self.shapes.len()
+    }
+
+    /// How each column of the features becomes codes.
+    pub(crate) fn tree_columns(&self) -> Vec<TreeColumn> {
+        let column = |column: &Column| match column {
+            Column::Number { cuts, .. } => TreeColumn::Number { cuts: cuts.clone() },
+            Column::Ordered { codes, silent, .. } => {
+                TreeColumn::Codes { codes: codes.clone(), silent: *silent }
+            }
+            Column::Categories { codes, .. } => {
+                TreeColumn::Codes { codes: codes.clone(), silent: MISSING }
+            }
+        };
+        self.description.columns.iter().map(column).collect()
     }
 
     /// Whether the features are of the shape that the bins were fitted to.

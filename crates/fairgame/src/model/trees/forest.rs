@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::arrays::Description;
-use super::bins::Binned;
+use super::bins::{Binned, MISSING};
 use super::flat::FlatTree;
 use super::split::{Route, Set};
 
@@ -42,6 +42,35 @@ pub(super) struct Fork {
     pub(super) cut: u8,
 }
 
+/// A node: a split by its place, or the value of a leaf.
+pub(crate) type Child = Result<usize, f32>;
+
+/// A split as it is to be understood.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Branch {
+    /// The column whose code is looked at.
+    pub(crate) column: usize,
+    /// The codes that go left, where there is a set of them.
+    pub(crate) set: Option<Set>,
+    /// Otherwise the greatest code that goes left; none does without one.
+    pub(crate) level: Option<usize>,
+    /// Whether missing values go left.
+    pub(crate) missing_left: bool,
+    /// Left and right.
+    pub(crate) children: [Child; 2],
+}
+
+impl Branch {
+    /// Whether rows with this code go left.
+    pub(crate) fn is_left(&self, code: u8) -> bool {
+        match (self.set, code) {
+            (Some(set), code) => set[usize::from(code / 64)] >> (code % 64) & 1 == 1,
+            (None, MISSING) => self.missing_left,
+            (None, code) => self.level.is_some_and(|level| usize::from(code) <= level),
+        }
+    }
+}
+
 /// The first number of a child that is a leaf.
 pub(super) const LEAF: u32 = 1 << 31;
 
@@ -68,6 +97,35 @@ impl Forest {
     /// The score of a row that is in no tree.
     pub fn base(&self) -> f32 {
         self.base
+    }
+
+    /// The first node of a tree.
+    pub(crate) fn root(&self, tree: usize) -> Child {
+        self.child(self.roots[tree])
+    }
+
+    fn child(&self, at: u32) -> Child {
+        match at.checked_sub(LEAF) {
+            None => Ok(at as usize),
+            Some(leaf) => Err(self.leaves[leaf as usize]),
+        }
+    }
+
+    /// A split as it is to be understood.
+    pub(crate) fn branch(&self, split: usize) -> Branch {
+        let fork = &self.splits[split];
+        Branch {
+            column: usize::from(fork.column),
+            set: self.sets.get(fork.set as usize).copied(),
+            level: usize::from(fork.cut).checked_sub(usize::from(fork.shift)),
+            missing_left: fork.shift == 1,
+            children: fork.children.map(|child| self.child(child)),
+        }
+    }
+
+    /// All splits.
+    pub(crate) fn branches(&self) -> impl Iterator<Item = Branch> + '_ {
+        (0..self.splits.len()).map(|split| self.branch(split))
     }
 
     /// Adds a split whose children are still to be set, and returns its place.

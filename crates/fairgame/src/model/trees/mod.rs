@@ -31,7 +31,9 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bins::TreeColumn;
 pub use bins::{Binned, Bins};
 pub use boost::{Lesson, boost};
+pub(crate) use forest::Branch;
 pub use forest::Forest;
 pub use spec::{Growth, TreesSpec};

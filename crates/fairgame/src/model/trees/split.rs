@@ -28,7 +28,7 @@ const MOST_CATEGORIES: usize = 32;
 const GROUP: u64 = 100;
 
 /// A set of codes.
-pub(super) type Set = [u64; 4];
+pub(crate) type Set = [u64; 4];
 
 /// Which rows go to the left child.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -18,6 +18,7 @@ use depot::{Depot, Pile, Row, Seen, Wanted};
 use divide::{Divide, Part, drawn};
 use scan::{By, Look, Noted, Scanned, TEST, noted, pass};
 
+use super::checks;
 use super::fit::Ground;
 use super::folds::Fold;
 use super::games::Variant;
@@ -296,6 +297,7 @@ impl<'a> Training<'a> {
         }
 
         // The encoder, and the bins of trees, fitted on the sample.
+        notices.extend(checks::apply(&mut plan, &bound, &scanned.sample)?);
         let spec = &plan.spec;
         let wanted = encoder_of(&plan, &bound, &scanned.sample, (0, 1));
         let (encoder, found) = Encoder::fit(&wanted, &scanned.sample)?;

@@ -1,0 +1,199 @@
+//! Columns as a view's encoder has them, and the conditions on columns that classes are made of.
+
+use std::collections::BTreeMap;
+
+use super::graph::{Builder, Place};
+use super::proto::{Element, Tensor};
+use super::refused;
+use crate::Result;
+use crate::encode::{Encoder, FAR, Map, Steps};
+use crate::table::{Comparison, Kind, Predicate, Value};
+
+/// The inputs of the graph, by column.
+pub(super) type Inputs = BTreeMap<String, (Kind, Place)>;
+
+/// What one feature of an encoder becomes.
+pub(super) enum Coded {
+    /// A number, and where it is missing if training had such rows.
+    Number { value: Place, missing: Option<Place> },
+    /// A place among so many weights; their number is silence.
+    Code { place: Place, count: usize, steps: usize },
+}
+
+/// What an encoder makes of the inputs, feature by feature.
+pub(super) fn encoded(
+    encoder: &Encoder,
+    inputs: &Inputs,
+    graph: &mut Builder,
+) -> Result<Vec<Coded>> {
+    let mut all = Vec::new();
+    for (column, map) in encoder.maps() {
+        let Some((kind, input)) = inputs.get(column) else {
+            return Err(refused(format!("column `{column}` is no input")));
+        };
+        all.push(match map {
+            Map::Number { shift, scale, fill, missing } => {
+                let (shift, scale) = (graph.double(*shift), graph.double(*scale));
+                let moved = graph.op("Sub", &[input, &shift]);
+                let moved = graph.op("Mul", &[&moved, &scale]);
+                let absent = graph.op("IsNaN", &[input]);
+                let fill = graph.double(*fill);
+                let whole = graph.op("Where", &[&absent, &fill, &moved]);
+                let ends = [-FAR, FAR].map(|end| graph.double(end));
+                let near = graph.op("Clip", &[&whole, &ends[0], &ends[1]]);
+                let value = graph.cast(&near, Element::Float);
+                Coded::Number { value, missing: missing.then_some(absent) }
+            }
+            Map::Buckets { cuts, steps, missing } => {
+                let first = usize::from(*steps == Steps::Single);
+                let count = first + cuts.len() + usize::from(*missing);
+                let row = graph.constant(Tensor::doubles(&[1, cuts.len()], cuts));
+                let above = graph.op("Greater", &[input, &row]);
+                let above = graph.cast(&above, Element::Int64);
+                let mut place = graph.row_sum(&above);
+                if *steps == Steps::Cumulative {
+                    // Below the first step is silence.
+                    let (zero, one, silent) = (graph.int(0), graph.int(1), graph.int(count as i64));
+                    let below = graph.op("Equal", &[&place, &zero]);
+                    let step = graph.op("Sub", &[&place, &one]);
+                    place = graph.op("Where", &[&below, &silent, &step]);
+                }
+                let absent = graph.int(if *missing { count - 1 } else { count } as i64);
+                let is_absent = graph.op("IsNaN", &[input]);
+                let place = graph.op("Where", &[&is_absent, &absent, &place]);
+                let steps = if *steps == Steps::Cumulative { cuts.len() } else { 0 };
+                Coded::Code { place, count, steps }
+            }
+            Map::Values { values, pooled, missing } => {
+                let count = values.len() + usize::from(*pooled) + usize::from(*missing);
+                let other = if *pooled { values.len() } else { count } as i64;
+                let absent = if *missing { count - 1 } else { count } as i64;
+                let known = values.iter().zip(0_i64..);
+                let place = match kind {
+                    Kind::Category => {
+                        let mut known: Vec<(&str, i64)> =
+                            known.map(|(value, place)| (value.as_str(), place)).collect();
+                        known.push(("", absent));
+                        graph.labels(input, &known, other)
+                    }
+                    Kind::Number | Kind::Boolean => {
+                        let number = |text: &str| match text {
+                            "true" => Some(1.0),
+                            "false" => Some(0.0),
+                            text => text.parse::<f64>().ok(),
+                        };
+                        let known = known.filter_map(|(value, at)| Some((number(value)?, at)));
+                        by_number(input, &known.collect::<Vec<_>>(), (other, absent), graph)
+                    }
+                };
+                Coded::Code { place, count, steps: 0 }
+            }
+        });
+    }
+    Ok(all)
+}
+
+/// A whole number for each number, another for all others, and one for what is missing.
+fn by_number(
+    input: &Place,
+    known: &[(f64, i64)],
+    (other, absent): (i64, i64),
+    graph: &mut Builder,
+) -> Place {
+    let keys: Vec<f64> = known.iter().map(|(key, _)| *key).collect();
+    let values: Vec<i64> = known.iter().map(|(_, value)| value - other).collect();
+    let keys = graph.constant(Tensor::doubles(&[1, keys.len()], &keys));
+    let values = graph.constant(Tensor::ints(&[1, values.len()], &values));
+    let (other, absent) = (graph.int(other), graph.int(absent));
+    let equal = graph.op("Equal", &[input, &keys]);
+    let equal = graph.cast(&equal, Element::Int64);
+    let found = graph.op("Mul", &[&equal, &values]);
+    let found = graph.row_sum(&found);
+    let found = graph.op("Add", &[&found, &other]);
+    let is_absent = graph.op("IsNaN", &[input]);
+    graph.op("Where", &[&is_absent, &absent, &found])
+}
+
+/// Whether rows meet a condition.
+pub(super) fn condition(
+    predicate: &Predicate,
+    inputs: &Inputs,
+    graph: &mut Builder,
+) -> Result<Place> {
+    match predicate {
+        Predicate::Compare { column, comparison, value } => {
+            compared(column, *comparison, value, inputs, graph)
+        }
+        Predicate::In { column, values } => {
+            let each = values
+                .iter()
+                .map(|value| compared(column, Comparison::Eq, value, inputs, graph))
+                .collect::<Result<Vec<_>>>()?;
+            joined("Or", each, graph)
+        }
+        Predicate::And(parts) | Predicate::Or(parts) => {
+            let op = if matches!(predicate, Predicate::And(_)) { "And" } else { "Or" };
+            let each = parts
+                .iter()
+                .map(|part| condition(part, inputs, graph))
+                .collect::<Result<Vec<_>>>()?;
+            joined(op, each, graph)
+        }
+        Predicate::Not(part) => {
+            let part = condition(part, inputs, graph)?;
+            Ok(graph.op("Not", &[&part]))
+        }
+    }
+}
+
+fn joined(op: &str, each: Vec<Place>, graph: &mut Builder) -> Result<Place> {
+    let mut each = each.into_iter();
+    let first = each.next().ok_or_else(|| refused("a condition is of no parts".to_owned()))?;
+    Ok(each.fold(first, |all, one| graph.op(op, &[&all, &one])))
+}
+
+fn compared(
+    column: &str,
+    comparison: Comparison,
+    value: &Value,
+    inputs: &Inputs,
+    graph: &mut Builder,
+) -> Result<Place> {
+    let Some((_, input)) = inputs.get(column) else {
+        return Err(refused(format!("column `{column}` is no input")));
+    };
+    let number = match value {
+        Value::Text(text) => {
+            let (known, other) = match comparison {
+                Comparison::Eq => (vec![(text.as_str(), 1)], 0),
+                // What is missing is not unequal to anything.
+                Comparison::Ne => (vec![(text.as_str(), 0), ("", 0)], 1),
+                _ => {
+                    let message = format!("texts of column `{column}` are compared by their order");
+                    return Err(refused(message));
+                }
+            };
+            let found = graph.labels(input, &known, other);
+            return Ok(graph.cast(&found, Element::Bool));
+        }
+        Value::Number(number) => *number,
+        Value::Boolean(truth) => f64::from(u8::from(*truth)),
+        Value::Quantile { column, .. } => {
+            return Err(refused(format!("a quantile of column `{column}` is not known")));
+        }
+    };
+    let number = graph.double(number);
+    let pair = [input, &number];
+    Ok(match comparison {
+        Comparison::Eq => graph.op("Equal", &pair),
+        Comparison::Ne => {
+            let (same, absent) = (graph.op("Equal", &pair), graph.op("IsNaN", &[input]));
+            let either = graph.op("Or", &[&same, &absent]);
+            graph.op("Not", &[&either])
+        }
+        Comparison::Lt => graph.op("Less", &pair),
+        Comparison::Le => graph.op("LessOrEqual", &pair),
+        Comparison::Gt => graph.op("Greater", &pair),
+        Comparison::Ge => graph.op("GreaterOrEqual", &pair),
+    })
+}

@@ -1,0 +1,103 @@
+//! What is said of one row: contributions of columns are Shapley values, from their definition.
+
+use fairgame::classifier::Classifier;
+use fairgame::random::mix;
+use fairgame::table::{ReadOptions, Source, Table, read};
+use fairgame::train::Spec;
+
+fn people() -> Table {
+    let mut csv = String::from("age,job,team,size,hired\n");
+    for row in 0..400_u64 {
+        let draw = mix(row);
+        let (age, size) = (20 + draw % 40, draw >> 8 & 63);
+        let job = ["clerk", "nurse", "pilot", ""][(draw >> 20 & 3) as usize];
+        let team = ["a", "b"][(draw >> 30 & 1) as usize];
+        let hired = age + 10 * (draw >> 20 & 1) + (draw >> 40 & 15) > 45;
+        csv += &format!("{age},{job},{team},{size},{}\n", if hired { "yes" } else { "no" });
+    }
+    read([Source::stream("p.csv", std::io::Cursor::new(csv))], &ReadOptions::default()).unwrap()
+}
+
+/// Shapley values from their definition, over all subsets of columns.
+fn naive(
+    classifier: &Classifier,
+    row: &Table,
+    other: &Table,
+    value: impl Fn(&Table) -> f64,
+) -> Vec<f64> {
+    let names: Vec<String> = classifier.feature_columns();
+    let n = names.len();
+    let mixed = |set: usize| {
+        let columns = row.columns().iter().map(|column| {
+            let at = names.iter().position(|name| *name == column.name);
+            let own = at.is_some_and(|at| set >> at & 1 == 1);
+            if own { column.clone() } else { other.column(&column.name).unwrap().clone() }
+        });
+        value(&Table::new(columns.collect()).unwrap())
+    };
+    let values: Vec<f64> = (0..1 << n).map(mixed).collect();
+    (0..n)
+        .map(|at| {
+            let without = (0..1_usize << n).filter(|set| set >> at & 1 == 0);
+            without
+                .map(|set| {
+                    let size = set.count_ones() as usize;
+                    (values[set | 1 << at] - values[set]) / (n as f64 * choose(n - 1, size))
+                })
+                .sum()
+        })
+        .collect()
+}
+
+#[test]
+fn contributions_are_shapley_values() {
+    let table = people();
+    for model in ["\"trees\"", "\"linear\"", "\"practical\""] {
+        let model = match model {
+            "\"practical\"" => {
+                "\"linear\", \"algorithm\": {\"practical\": {\"turns\": 300}}".to_owned()
+            }
+            other => other.to_owned(),
+        };
+        let text = format!(
+            "{{\"label\": \"hired == \\\"yes\\\"\", \"constraints\": [\"tpr(each team) >= 0.5\"], \"model\": {model}}}"
+        );
+        let trained = Spec::from_json(&text).unwrap().train(&table).unwrap();
+        let classifier = trained.classifier;
+        for (own, other) in [(0, 1), (5, 77), (30, 31), (8, 200)] {
+            let (row, other) = (table.take(&[own]), table.take(&[other]));
+            let found = classifier.explain(&row, &other).unwrap();
+            let [all] = &found.contributions[..] else { panic!("{found:?}") };
+            let sum: f64 = all.columns.iter().map(|one| one.contribution).sum();
+            assert!((all.base + sum - all.value).abs() < 1e-5, "{all:?}");
+            // f of any row: what is explained of it.
+            let value =
+                |table: &Table| classifier.explain(table, &other).unwrap().contributions[0].value;
+            let wanted = naive(&classifier, &row, &other, value);
+            for (name, wanted) in classifier.feature_columns().iter().zip(wanted) {
+                let one = all.columns.iter().find(|one| one.column == *name);
+                let found = one.map_or(0.0, |one| one.contribution);
+                assert!((found - wanted).abs() < 1e-5, "{name}: {found} {wanted}");
+            }
+            let chance: f64 = found
+                .members
+                .iter()
+                .filter(|member| member.positive)
+                .map(|member| member.weight)
+                .sum();
+            assert!((chance - found.probability).abs() < 1e-9);
+            for member in &found.members {
+                if let (Some(cut), [p]) = (member.cut, &member.probabilities[..]) {
+                    assert!(
+                        (p - cut).abs() < 1e-6 || member.positive == ((*p > cut) != member.below)
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// C(n, k).
+fn choose(n: usize, k: usize) -> f64 {
+    (0..k.min(n - k)).fold(1.0, |all, at| all * (n - at) as f64 / (at + 1) as f64)
+}
