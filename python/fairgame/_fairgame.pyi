@@ -1,6 +1,6 @@
 """The library, as compiled."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any
 
@@ -13,7 +13,7 @@ class Table:
     """Named columns of one length."""
 
     @staticmethod
-    def from_columns(columns: list[tuple[str, Any]]) -> Table: ...
+    def from_columns(columns: Iterable[tuple[str, Any]]) -> Table: ...
     @staticmethod
     def from_arrow(batches: Any) -> Table: ...
     @staticmethod

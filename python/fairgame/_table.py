@@ -37,11 +37,11 @@ def table(X: Any, names: Sequence[str] = ()) -> Table:
         return Table.read([os.fspath(X)])
     if is_pandas(X):
         frame = X.to_frame() if X.ndim == 1 else X
-        return Table.from_columns([(str(name), column(frame.iloc[:, i], name)) for i, name in enumerate(frame.columns)])
+        return Table.from_columns((str(name), column(frame.iloc[:, i], name)) for i, name in enumerate(frame.columns))
     if hasattr(X, "__arrow_c_stream__"):
         return Table.from_arrow(_without_nulls(X))
     if is_columns(X):
-        return Table.from_columns([(str(name), column(_one(values), name)) for name, values in X.items()])
+        return Table.from_columns((str(name), column(_one(values), name)) for name, values in X.items())
     if hasattr(X, "tocsc"):
         X = X.tocsc()
         take = lambda i: X[:, [i]].toarray().ravel()
@@ -50,7 +50,7 @@ def table(X: Any, names: Sequence[str] = ()) -> Table:
         X = X.reshape(-1, 1) if X.ndim == 1 else X
         take = (lambda i: _parsed(X[:, i])) if X.dtype.kind in "UST" else lambda i: X[:, i]
     names = names or array_names(X.shape[1])
-    return Table.from_columns([(name, column(take(i), name)) for i, name in enumerate(names)])
+    return Table.from_columns((name, column(take(i), name)) for i, name in enumerate(names))
 
 
 def _without_nulls(X: Any) -> Any:

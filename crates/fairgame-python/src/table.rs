@@ -26,7 +26,10 @@ enum Given<'py> {
 impl Given<'_> {
     fn values(&self) -> PyResult<Values> {
         Ok(match self {
-            Given::Number(numbers) => Values::Number(numbers.as_array().iter().copied().collect()),
+            Given::Number(numbers) => Values::Number(match numbers.as_slice() {
+                Ok(numbers) => numbers.to_vec(),
+                Err(_) => numbers.as_array().iter().copied().collect(),
+            }),
             Given::Boolean(truths) => {
                 let truth = |&truth: &i8| (truth >= 0).then_some(truth > 0);
                 Values::Boolean(truths.as_array().iter().map(truth).collect())
@@ -47,11 +50,15 @@ impl Given<'_> {
 
 #[pymethods]
 impl PyTable {
-    /// A table of columns of numpy: each a name, and float64, int8 or (int32 codes, texts).
+    /// A table of columns of numpy: each a name, and float64, int8 or (int32 codes, texts). They are taken one after the
+    /// other, so that of a generator one is held at a time.
     #[staticmethod]
-    fn from_columns(columns: Vec<(String, Given<'_>)>) -> PyResult<Self> {
-        let column = |(name, given): (String, Given<'_>)| Ok(Column::new(name, given.values()?));
-        let columns = columns.into_iter().map(column).collect::<PyResult<Vec<_>>>()?;
+    fn from_columns(columns: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let column = |one: PyResult<Bound<'_, PyAny>>| {
+            let (name, given): (String, Given<'_>) = one?.extract()?;
+            Ok(Column::new(name, given.values()?))
+        };
+        let columns = columns.try_iter()?.map(column).collect::<PyResult<Vec<_>>>()?;
         Table::new(columns).map(PyTable).map_err(failed)
     }
 
