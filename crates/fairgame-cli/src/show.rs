@@ -18,7 +18,8 @@ Examples:
   fairgame show model.safetensors --json
 
 The features are the columns that `predict` needs. Gain is the share of the column in what all splits of trees gained;
-`objective` is by how much the objective rises on judging rows if the values of the column are shuffled.";
+`objective` is by how much the objective rises on judging rows if the values of the column are shuffled, and `by` is by how much
+the loss of the constraint does that changes most. --json has them for every constraint.";
 
 #[derive(Args)]
 pub(crate) struct Show {
@@ -115,7 +116,8 @@ fn text(classifier: &Classifier, record: Option<&Record>) -> String {
     let trees = importance.iter().any(|one| one.gain.is_some());
     let mut header = vec!["feature", "kind"];
     header.extend(trees.then_some("gain"));
-    header.push("objective");
+    header.extend(["objective", "by", "constraint that changes most"]);
+    let enforced: Vec<&str> = bound.constraints().iter().map(|one| one.name()).collect();
     let mut table = output::table(&header);
     let mut names = classifier.feature_columns();
     // The most important first, where that is known.
@@ -127,9 +129,13 @@ fn text(classifier: &Classifier, record: Option<&Record>) -> String {
         row.push(kinds.get(name).map(ToString::to_string).unwrap_or_default());
         row.extend(trees.then(|| number(of(name).and_then(|one: &Importance| one.gain))));
         row.push(number(of(name).and_then(|one| one.objective)));
+        let each = of(name).map_or(&[][..], |one| &one.constraints).iter().zip(&enforced);
+        let most = each.max_by(|a, b| a.0.total_cmp(b.0));
+        row.push(number(most.map(|(by, _)| *by)));
+        row.push(most.map_or(String::new(), |(_, name)| printable(name).into_owned()));
         table.add_row(row);
     }
-    for column in 2..header.len() {
+    for column in 2..header.len() - 1 {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
