@@ -22,7 +22,10 @@ use crate::{Error, ErrorKind, Result, memory};
 ///
 /// # Safety
 /// Every pattern of bits is a value, there is no padding, and the alignment is at most that of a page.
-pub(crate) unsafe trait Plain: Copy + Default + PartialEq + Send + Sync + 'static {}
+pub(crate) unsafe trait Plain:
+    Copy + Default + PartialEq + Send + Sync + 'static
+{
+}
 
 // SAFETY: integers and floats have neither invalid patterns nor padding, and neither have arrays of them.
 unsafe impl Plain for u8 {}
@@ -108,9 +111,15 @@ impl Store {
         let bytes = count as u64 * size_of::<T>() as u64;
         let budget = self.0.as_ref();
         match budget {
-            Some(budget) if !budget.take(bytes) => Ok(Slab(Room::File(Mapped::new(budget, count)?))),
+            Some(budget) if !budget.take(bytes) => {
+                Ok(Slab(Room::File(Mapped::new(budget, count)?)))
+            }
             _ => {
-                memory::check(u128::from(bytes), "the rows", "allow less memory, so that they go to disk")?;
+                memory::check(
+                    u128::from(bytes),
+                    "the rows",
+                    "allow less memory, so that they go to disk",
+                )?;
                 // Zeros from the system take no memory before they are written to.
                 let numbers = vec![T::default(); count];
                 Ok(Slab(Room::Heap(numbers, budget.map(|budget| (Arc::clone(budget), bytes)))))
@@ -145,9 +154,9 @@ impl<T: Plain> Mapped<T> {
                 "{} for rows that are beyond the memory budget cannot be had: {error}",
                 memory::shown(bytes as u128)
             );
-            Error::new(ErrorKind::Io, message)
-                .at(budget.folder.display())
-                .help("free some space, set TMPDIR to another folder, or allow more memory (--memory)")
+            Error::new(ErrorKind::Io, message).at(budget.folder.display()).help(
+                "free some space, set TMPDIR to another folder, or allow more memory (--memory)",
+            )
         };
         let mut file = tempfile::tempfile_in(&budget.folder).map_err(failed)?;
         let zeros = vec![0_u8; BLOCK.min(bytes)];

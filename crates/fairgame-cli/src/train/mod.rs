@@ -105,6 +105,7 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     let threads = arguments.threads.map_or_else(Threads::all, Threads::new);
     let checkpoints = arguments.checkpoints();
     let plan = spec.plan(&data.shape())?.with_threads(threads).with_checkpoints(checkpoints);
+    let plan = plan.with_open_algorithm(!arguments.policy.names_algorithm()?);
     let mut progress = Progress::new(arguments.quiet, arguments.json);
     let outcome = plan.run(data, &mut progress);
     let seconds = progress.finish();

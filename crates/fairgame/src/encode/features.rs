@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::random::mix;
 use crate::Result;
+use crate::random::mix;
 use crate::slab::{Slab, Store};
 
 /// The features of a dataset: for each row, [`Features::slots`] codes and [`Features::numbers`]
@@ -70,7 +70,9 @@ impl Features {
     ) -> Self {
         assert_eq!(values.len(), of_row.len() * numbers, "so many numbers a row");
         let codes = match classes {
-            0..=255 => Codes::Byte(of_row.iter().map(|&class| class as u8).collect::<Vec<_>>().into()),
+            0..=255 => {
+                Codes::Byte(of_row.iter().map(|&class| class as u8).collect::<Vec<_>>().into())
+            }
             256..=65_535 => {
                 Codes::Narrow(of_row.iter().map(|&class| class as u16).collect::<Vec<_>>().into())
             }

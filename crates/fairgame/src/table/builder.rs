@@ -9,13 +9,15 @@ use super::{
     Category, Column, Dictionary, Kind, MISSING, Missing, ReadOptions, Table, Values, list,
     no_such_column,
 };
-use crate::{Error, ErrorKind, Remedy, Result, shown};
+use crate::{Error, ErrorKind, Remedy, Result, memory, shown};
 
 /// A table that grows; all sources of one read append to the same one.
 #[derive(Default)]
 pub(super) struct TableBuilder {
     pub(super) columns: Vec<ColumnBuilder>,
     started: bool,
+    /// The bytes of values that memory was last asked for.
+    foreseen: usize,
 }
 
 /// A column that grows.
@@ -157,6 +159,24 @@ impl TableBuilder {
             })
             .collect();
         Ok(())
+    }
+
+    /// Refuses so many more rows where there is no memory for them. Columns double as they grow, so memory is asked for
+    /// each time that their size has doubled.
+    pub(super) fn foresee(&mut self, rows: usize) -> Result<()> {
+        const FROM: usize = 16 << 20;
+        let rows = self.rows() + rows;
+        let bytes = size_of::<f64>().saturating_mul(self.columns.len()).saturating_mul(rows);
+        if bytes <= self.foreseen.max(FROM) {
+            return Ok(());
+        }
+        self.foreseen = bytes.saturating_mul(2);
+        let what = format!("{rows} rows of {} columns", self.columns.len());
+        memory::check(
+            bytes as u128,
+            &what,
+            "keep fewer columns, or read on a machine with more memory",
+        )
     }
 
     /// How many rows were appended since the last table was taken.

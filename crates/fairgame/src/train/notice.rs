@@ -29,10 +29,12 @@ pub enum Notice {
         /// What the label is of all rows.
         positive: bool,
     },
-    /// There are so many constraints that Algorithm 4 is played in place of Algorithm 3.
+    /// There are so many constraints that Algorithm 4 is much faster than Algorithm 3.
     ManyConstraints {
         /// How many.
         constraints: usize,
+        /// Whether it is played in its place, since nobody named Algorithm 3.
+        replaced: bool,
     },
     /// Rows are exact copies of others.
     Copies {
@@ -73,11 +75,16 @@ impl fmt::Display for Notice {
                 let none = if *positive { "every" } else { "no" };
                 write!(f, "{none} training row is positive: there is nothing to learn")
             }
-            Notice::ManyConstraints { constraints } => write!(
-                f,
-                "with {constraints} constraints, a turn of `practical` would take the cube of their number: `lagrangian` is \
-                 played in its place"
-            ),
+            Notice::ManyConstraints { constraints, replaced } => {
+                let then = match replaced {
+                    true => "`lagrangian` is played in its place",
+                    false => "`lagrangian` would be faster",
+                };
+                write!(
+                    f,
+                    "with {constraints} constraints, a turn of `practical` takes the cube of their number: {then}"
+                )
+            }
             Notice::Copies { rows } => write!(
                 f,
                 "{rows} of the training rows are exact copies of other rows: copies stay in one fold, and count as one row \

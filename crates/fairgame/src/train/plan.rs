@@ -53,6 +53,8 @@ pub struct Plan {
     pub(super) own: Option<OwnModel>,
     pub(super) threads: Threads,
     pub(super) checkpoints: Option<Checkpoints>,
+    /// Whether nobody named the algorithm, so that the recipe may choose another.
+    pub(super) open: bool,
 }
 
 /// A model of the caller's own: what it is called, and how it is made for features.
@@ -196,8 +198,8 @@ impl Spec {
             return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
         }
         let threads = Threads::default();
-        let stated = stated.clone();
-        Ok(Plan { stated, spec, notices, problem, own: None, threads, checkpoints: None })
+        let (stated, open) = (stated.clone(), stated.algorithm == Algorithm::Auto);
+        Ok(Plan { stated, spec, notices, problem, own: None, threads, checkpoints: None, open })
     }
 
     /// Whether the mixture of a theorem is asked for, of an algorithm that has one: its weights are those of all turns.
@@ -324,6 +326,13 @@ impl Plan {
     #[must_use]
     pub fn with_checkpoints(mut self, checkpoints: Option<Checkpoints>) -> Self {
         self.checkpoints = checkpoints;
+        self
+    }
+
+    /// The same plan, where the algorithm is only the recipe's own: with very many constraints another may be played.
+    #[must_use]
+    pub fn with_open_algorithm(mut self, open: bool) -> Self {
+        self.open |= open;
         self
     }
 

@@ -22,7 +22,7 @@ use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Wei
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
-/// With more constraints than this, a recipe plays Algorithm 4: each turn of Algorithm 3 finds the fixed point of a matrix
+/// With more constraints than this, a recipe plays Algorithm 4 where no algorithm is named: each turn of Algorithm 3 finds the fixed point of a matrix
 /// of their number squared (129 µs with 100 of them, 13 ms with 1,000, 0.4 s with 5,000).
 fn most_with_matrix(recipe: Recipe) -> usize {
     match recipe {
@@ -206,8 +206,11 @@ impl<'a> Training<'a> {
         if let Algorithm::Practical(practical) = plan.spec.algorithm
             && constraints > most_with_matrix(plan.spec.recipe)
         {
-            notices.push(Notice::ManyConstraints { constraints });
-            plan.spec.algorithm = Algorithm::Lagrangian(practical.without_matrix());
+            let replaced = plan.open;
+            notices.push(Notice::ManyConstraints { constraints, replaced });
+            if replaced {
+                plan.spec.algorithm = Algorithm::Lagrangian(practical.without_matrix());
+            }
         }
         let (mut tables, mut plain) = (tables.into_iter(), plain.into_iter());
         let seed = plan.spec.seed;
