@@ -9,8 +9,7 @@
 //! cargo bench --bench scale -- 1000000 10000000 --model trees --folder /data --memory 1GB
 //! ```
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use fairgame_benches::write_adult_like;
 

@@ -220,3 +220,20 @@ fn undecided_and_unmeasured_are_told_apart() {
     );
     assert_eq!(count(&html, "<td class=\"num none\">–</td>"), 1);
 }
+
+/// Names and values that would turn text around or drive a terminal are shown as escapes, wherever they stand.
+#[test]
+fn nothing_hidden_is_on_the_page() {
+    let strange = "a\u{202e}b\u{1b}[31m\u{200b}";
+    let mut report = fixtures::two();
+    report.title = strange.to_owned();
+    report.warnings.push(strange.to_owned());
+    for model in &mut report.models {
+        model.name = strange.to_owned();
+        model.settings = serde_json::json!({ "label": strange });
+        model.constraints.iter_mut().for_each(|one| one.text = strange.to_owned());
+    }
+    let page = report.to_html();
+    assert!(page.contains(r"a\u{202e}b\u{1b}[31m\u{200b}"));
+    assert!(!page.contains(['\u{202e}', '\u{1b}', '\u{200b}']));
+}
