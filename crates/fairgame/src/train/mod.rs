@@ -25,6 +25,7 @@ mod rules;
 mod scores;
 mod shared;
 mod spec;
+mod strange;
 mod training;
 mod units;
 mod warning;

@@ -36,6 +36,18 @@ pub enum Notice {
         /// Whether it is played in its place, since nobody named Algorithm 3.
         replaced: bool,
     },
+    /// Rows that constraints say nothing of.
+    Rows {
+        /// Of which rows: `training`, `validation` or `test`.
+        part: &'static str,
+        /// What.
+        notice: rate::RowNotice,
+    },
+    /// A margin of standard errors that may have been meant as a confidence.
+    MarginOfErrors {
+        /// How many.
+        errors: f64,
+    },
     /// Rows are exact copies of others.
     Copies {
         /// How many.
@@ -85,6 +97,12 @@ impl fmt::Display for Notice {
                     "with {constraints} constraints, a turn of `practical` takes the cube of their number: {then}"
                 )
             }
+            Notice::Rows { part, notice } => write!(f, "in the {part} rows, {notice}"),
+            Notice::MarginOfErrors { errors } => write!(
+                f,
+                "the margin {errors} is of standard errors: for a confidence, write it as a percentage (`{}%`)",
+                100.0 * errors
+            ),
             Notice::Copies { rows } => write!(
                 f,
                 "{rows} of the training rows are exact copies of other rows: copies stay in one fold, and count as one row \

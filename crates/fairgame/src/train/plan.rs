@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Data, Datasets, Notice, Outcome, Recipe, Spec, Trained, Training, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
-use crate::classifier::{Dataset, Epsilon, Selection, ShrinkSpec};
+use crate::classifier::{Dataset, Epsilon, Margin, Selection, ShrinkSpec};
 use crate::encode::{Encoder, Features};
 use crate::game::Keep;
 use crate::model::{AnyModel, Model, ModelSpec};
@@ -181,6 +181,11 @@ impl Spec {
                 notices.push(unused("keep", "the mixture of a theorem is of every turn"));
             }
             spec.keep = Keep::Every;
+        }
+        if let Selection::Shrink(ShrinkSpec { margin: Margin::Errors(errors), .. }) = self.selection
+            && (0.5..1.0).contains(&errors)
+        {
+            notices.push(Notice::MarginOfErrors { errors });
         }
         if shape.test && self.test_fraction > 0.0 {
             notices.push(unused("test_fraction", "test rows are given"));

@@ -10,6 +10,7 @@ use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
 use super::importance::{Excerpt, MOST_ROWS};
 use super::scores::{check_groups, check_scores, distinct_numbers, own_columns};
+use super::strange::{reversed, strange};
 use super::units::{self, Together};
 use super::{Data, Datasets, Notice, Plan, Recipe, Sheet, Warning};
 use crate::algorithm::Algorithm;
@@ -18,7 +19,9 @@ use crate::classifier::{self, Provenance, Selection, View};
 use crate::encode::{Codes, Coding, Encoder, EncoderSpec, Features};
 use crate::model::{AnyModel, ModelSpec, Rule, ScoreScale};
 use crate::random::mix;
-use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Weighted, quantised};
+use crate::rate::{
+    self, Binding, Bound, Compiled, LABEL, Partition, Problem, RowNotice, Weighted, quantised,
+};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -167,7 +170,7 @@ pub struct Training<'a> {
     pub(super) test: Option<Sheet<'a>>,
     pub(super) provenance: Provenance,
     pub(super) notices: Vec<Notice>,
-    /// Which rows that judge are also training rows.
+    /// What to warn of before the first turn, such as rows that judge and are also training rows.
     pub(super) overlaps: Vec<Warning>,
 }
 
@@ -221,7 +224,11 @@ impl<'a> Training<'a> {
         let own = looks.then(|| units::together(&data.train.table, unit, &label)).transpose()?;
         let own = own.unwrap_or_default();
         notices.extend((own.copied > 0).then_some(Notice::Copies { rows: own.copied }));
-        let overlaps = overlaps(&plan, &data, own.copied > 0);
+        let mut overlaps = overlaps(&plan, &data, own.copied > 0);
+        let (told, warned) = strange(&bound, &data)?;
+        notices.extend(told);
+        overlaps.extend(warned);
+        overlaps.extend(reversed(&plan.spec.model, &bound, &data.train.table)?);
         let mut rows = |sheet: &Sheet<'_>, weights: Option<&[f32]>, seed: u64, own: Together| {
             let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
             let compiled = tables.next().ok_or_else(unbound)?;
@@ -371,6 +378,16 @@ impl<'a> Training<'a> {
     pub(super) fn validates_by_training_rows(&self) -> bool {
         let judges = |one: &Warning| matches!(one, Warning::Overlap { part: "validation", .. });
         self.overlaps.iter().any(judges)
+    }
+
+    /// Whether rows that constraints are enforced on have labels that the training rows have not, or none is positive.
+    pub(super) fn validates_by_strange_labels(&self) -> bool {
+        let strange = |notice: &RowNotice| {
+            matches!(notice, RowNotice::Label { .. } | RowNotice::NonePositive { .. })
+        };
+        self.overlaps.iter().any(
+            |one| matches!(one, Warning::Rows { part: "validation", notice } if strange(notice)),
+        )
     }
 
     /// The same training with another way to choose the mixture, of games that are or will be played.

@@ -140,18 +140,28 @@ impl Parser<'_> {
         label: impl Into<String>,
     ) -> crate::Error {
         let (message, label) = (message.into(), label.into());
-        let hyphen = message.starts_with("unexpected `-`").then(|| self.hyphenated()).flatten();
+        let number = self
+            .text
+            .get(self.span().range())
+            .is_some_and(|token| token.starts_with(|c: char| c.is_ascii_digit()));
+        let within = number || message.starts_with("unexpected `-`");
+        let hyphen = within.then(|| self.hyphenated()).flatten();
         fail(self.text, self.span(), message, hyphen.unwrap_or(label))
     }
 
-    /// What to do where the next token is a hyphen within what looks like a name.
+    /// What to do where the next token is a hyphen, or a number, within what looks like a name.
     fn hyphenated(&self) -> Option<String> {
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
         let (before, from) = self.text.split_at_checked(self.span().range().start)?;
-        let start = before.char_indices().rev().take_while(|(_, c)| is_name(*c)).last()?.0;
+        let own = before.char_indices().rev().take_while(|(_, c)| is_name(*c)).last();
+        let start = own.map_or(before.len(), |(at, _)| at);
         let end = from.char_indices().find(|(_, c)| !is_name(*c)).map_or(from.len(), |(at, _)| at);
         let name = &self.text[start..before.len() + end];
-        let within = name.chars().next()?.is_alphabetic() && !name.ends_with('-');
+        let within = name.chars().next()?.is_alphanumeric()
+            && name.contains(char::is_alphabetic)
+            && name.contains('-')
+            && !name.ends_with('-')
+            && name.parse::<f64>().is_err();
         within.then(|| format!("a name with a hyphen is written in backticks: `{}`", shown(name)))
     }
 
