@@ -140,17 +140,12 @@ impl Parser<'_> {
         label: impl Into<String>,
     ) -> crate::Error {
         let (message, label) = (message.into(), label.into());
-        let number = self
-            .text
-            .get(self.span().range())
-            .is_some_and(|token| token.starts_with(|c: char| c.is_ascii_digit()));
-        let within = number || message.starts_with("unexpected `-`");
-        let hyphen = within.then(|| self.hyphenated()).flatten();
+        let hyphen = message.starts_with("unexpected `-`").then(|| self.hyphenated()).flatten();
         fail(self.text, self.span(), message, hyphen.unwrap_or(label))
     }
 
-    /// What to do where the next token is a hyphen, or a number, within what looks like a name.
-    fn hyphenated(&self) -> Option<String> {
+    /// What to do where the next token is a hyphen within what looks like a name.
+    pub(super) fn hyphenated(&self) -> Option<String> {
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
         let (before, from) = self.text.split_at_checked(self.span().range().start)?;
         let own = before.char_indices().rev().take_while(|(_, c)| is_name(*c)).last();
