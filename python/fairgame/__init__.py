@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings as _warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,8 @@ def evaluate(
     rows, unit = classifier._table(data), _aligned(unit, data, "unit")
     weight = _arguments.weights(_aligned(sample_weight, data, "sample_weight"), rows.rows)
     found, notes = classifier._classifier.evaluate(rows, weight, confidence, _arguments.units(unit, rows))
+    for note in notes:
+        _warnings.warn(note, FairGameWarning, stacklevel=2)
     return Evaluation(json.loads(found), notes)
 
 

@@ -13,13 +13,11 @@ from sklearn.utils.validation import column_or_1d
 from . import _arguments, _fairgame, _selection
 from ._align import aligned
 from ._estimator import FairGameClassifier
-from ._fairgame import Table
+from ._fairgame import Table, shown
 from ._layout import unused
 from ._progress import Bar
 from ._said import UNSEEN, FairGameWarning
-from ._table import column, table
-
-SLACK = 1e-9  # By how much rounding may put a probability outside [0, 1].
+from ._table import back, column, table
 
 
 def adjust(
@@ -46,8 +44,8 @@ def adjust(
 
     Parameters
     ----------
-    scores : array of shape (n,)
-        What the model says of each row. The model must not have been trained on these rows: otherwise the scores look
+    scores : array of shape (n,), or str
+        What the model says of each row, or the column of `data` that has it. The model must not have been trained on these rows: otherwise the scores look
         better than they are, and the constraints hold less often on new rows than is said.
     data : frame, dict of arrays, or path of a file
         The same rows, with the label and the groups as columns.
@@ -58,7 +56,7 @@ def adjust(
     scale : "probability" or "log_odds"
         What the scores are.
     name : str
-        What the column of scores is called in the tables of the classifier.
+        What the column of scores is called in the tables of the classifier; that of `data`, if `scores` names one.
     ignore : list of str
         Columns that are not known when a row is decided. Groups by these columns are modelled by boosted trees from
         the other columns.
@@ -87,11 +85,18 @@ def adjust(
     >>> rule.predict({"score": [0.05, 0.95], "sex": ["f", "m"]}).tolist()
     [False, True]
     """
+    if classes is not None and len(classes := list(classes)) != 2:
+        raise ValueError("classes are two labels: the negative one, then the positive one")
+    if not isinstance(label, str):
+        raise ValueError(f"label is a condition such as 'hired == \"yes\"', and not {shown(repr(type(label)))}")
     rows = table(data)
+    if isinstance(scores, str):
+        # The name of a column, as of `train --score`.
+        rows, scores, name = _taken(rows, scores, name)
     scores, unit = aligned(scores, data, "scores"), aligned(unit, data, "unit")
     taken = [known for known, _ in rows.columns]
     if name in taken:
-        raise ValueError(f"the data have a column `{_fairgame.shown(name)}` already: give the scores another name")
+        raise ValueError(f"the data have a column `{shown(name)}` already: give the scores another name")
     more: list[tuple[str, Any]] = [(name, _checked(scores, rows.rows, scale))]
     given = dict(settings or {})
     own = {"label", "objective", "constraints", "model", "selection", "weight", "unit", "seed"}
@@ -122,12 +127,23 @@ def adjust(
         text = _arguments.to_json(policy)
         classifier, result = _fairgame.train(text, rows, None, _arguments.threads(n_jobs), progress)
     if classes is not None:
-        classes = list(classes)
         classifier = classifier.with_labels(_arguments.to_json(classes))
     made = FairGameClassifier._of(classifier, classes, result=json.loads(result))
     for warning in [f"the scores {UNSEEN}", *made.warnings_]:
         warnings.warn(warning, FairGameWarning, stacklevel=2)
     return made
+
+
+def _taken(rows: Table, column: str, name: str) -> tuple[Table, np.ndarray, str]:
+    """The other columns, the scores in this one, and what the scores are called: by its name, unless another is given."""
+    names = [known for known, _ in rows.columns]
+    if column not in names:
+        raise ValueError(f"scores is {column!r}, and the data have no such column")
+    values = back(rows, column)
+    if isinstance(values, tuple) or values.dtype != np.float64:
+        raise ValueError(f"column `{shown(column)}` has no numbers, and scores are numbers")
+    others = [(known, back(rows, known)) for known in names if known != column]
+    return Table.from_columns(others), values, column if name == "score" else name
 
 
 def _checked(scores: Any, rows: int, scale: str) -> np.ndarray:
@@ -142,12 +158,11 @@ def _checked(scores: Any, rows: int, scale: str) -> np.ndarray:
         raise ValueError(f"{len(found)} scores are given for {rows} rows")
     if scale not in ("probability", "log_odds"):
         raise ValueError(f'scale is "probability" or "log_odds", and not {scale!r}')
-    wrong = ~np.isfinite(found)
-    if scale == "probability":
-        wrong |= (found < -SLACK) | (found > 1 + SLACK)
-        found = np.where(wrong, found, np.clip(found, 0.0, 1.0))
+    found, wrong = _arguments.probabilities(found) if scale == "probability" else (found, ~np.isfinite(found))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
+        if np.isnan(found[row]):
+            raise ValueError(f"row {row} has no score: give every row one, or leave the row out")
         more = ': give scale="log_odds" if they are log-odds' if scale == "probability" else ""
         raise ValueError(f"row {row} has the score {found[row]}, which is no {scale.replace('_', '-')}{more}")
     return found

@@ -52,4 +52,7 @@ def _differ(one: Any, other: Any) -> str:
     """What is different about the labels of two indices."""
     if len(one) != len(other):
         return f"{len(one)} rows and {len(other)}"
-    return f"such as {shown(repr(one[0]))} and {shown(repr(other[0]))} in the first row"
+    row = next((row for row, (a, b) in enumerate(zip(one, other)) if a != b), 0)
+    names = (label.item() if hasattr(label, "item") else label for label in (one[row], other[row]))
+    own, theirs = (shown(repr(label)) for label in names)
+    return f"such as {own} and {theirs} in row {row}"

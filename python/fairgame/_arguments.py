@@ -33,6 +33,15 @@ def features(X: Any, estimator: Any) -> Any:
     return check_array(X, input_name="X", estimator=estimator, **numeric)
 
 
+SLACK = 1e-9  # By how much rounding may put a probability outside [0, 1].
+
+
+def probabilities(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities with rounding forgiven, and which of them are none."""
+    wrong = ~((values >= -SLACK) & (values <= 1 + SLACK))
+    return np.where(wrong, values, np.clip(values, 0.0, 1.0)), wrong
+
+
 def _has_texts(X: Any) -> bool:
     """Whether an array holds texts, which become categories."""
     kind = getattr(getattr(X, "dtype", None), "kind", "")

@@ -37,6 +37,10 @@ def chances(predictions: Any, label: str, positive: Any, rows: Table) -> np.ndar
     wanted = named if positive is None else positive
     others = sorted({one for one in held if one != wanted}, key=str)
     known = _texts(rows, column)
+    if positive is not None and wanted not in held and not _is_value(rows, column, wanted):
+        raise ValueError(
+            f"positive is {shown(repr(wanted))}, which is neither a prediction nor a value of the label's column"
+        )
     if texts and known is not None:
         if strange := [one for one in others if one not in known]:
             name = shown(str(column))
@@ -60,6 +64,15 @@ def _plain(text: str) -> str:
     """A text of the language without its escapes."""
     letters = {"n": "\n", "t": "\t", "r": "\r"}
     return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else letters.get(m[2], m[2]), text)
+
+
+def _is_value(rows: Table, column: str | None, value: Any) -> bool:
+    """Whether a column has this value. If the label is of no column that is known, anything may be one."""
+    if column not in [name for name, _ in rows.columns]:
+        return column is None
+    values = back(rows, column)
+    found = values[1] if isinstance(values, tuple) else np.unique(values).tolist()
+    return value in found
 
 
 def _texts(rows: Table, column: str | None) -> set[str] | None:

@@ -265,11 +265,14 @@ class FairGameClassifier(Trained):
             if self.datasets is None and validation is None:
                 # However many rows there are: an estimator is fitted in folds.
                 policy["datasets"] = {"cross": {"folds": 5}}
-            scores, judged = self._fit_estimators(X, y, sample_weight, policy, rows, val)
+            ignored = self._ignored(policy, unit)
+            X = _wrapped.columns_of(X, self._layout.columns, ignored)
+            scores, judged = self._fit_estimators(X, y, sample_weight, policy, rows, val, ignored)
             held_out = (X, rows, weights)
             policy["model"], rows = scores.model, scores.beside(rows, X, apart=True)
             if val is not None:
                 others = _arguments.features(validation[0], self)
+                others = _wrapped.columns_of(others, self._layout.columns, ignored)
                 held_out = (others, val, _arguments.weights(parts[3], val.rows))
                 val = scores.beside(val, others)
             self._scores = scores
@@ -281,7 +284,7 @@ class FairGameClassifier(Trained):
         if self._scores is not None:
             X, rows, weights = held_out
             more = (X, rows, judged, weights, _arguments.seed(self.random_state))
-            self.importance_ = _importance.importance(self._scores, classifier, self._layout.columns, *more)
+            self.importance_ = _importance.importance(self._scores, classifier, self.features_in_use_, *more)
         unseen = [f"prefit=True: the scores of the estimator {UNSEEN}"] if self.prefit else []
         for warning in [*unseen, *self.warnings_]:
             warnings.warn(warning, FairGameWarning, stacklevel=2)
@@ -314,6 +317,7 @@ class FairGameClassifier(Trained):
         policy: dict[str, Any],
         rows: _fairgame.Table,
         val: _fairgame.Table | None,
+        ignored: tuple[str, ...],
     ) -> tuple[_wrapped.Scores, list[np.ndarray]]:
         """The estimator fitted in each fold, or the one that was fitted before; and the rows that judge each."""
         positive, text = self._layout.classes.tolist()[1], _arguments.to_json(policy)
@@ -323,7 +327,8 @@ class FairGameClassifier(Trained):
             patterns, sets = self._patterns(text, rows, val)
         taught = [teach for teach, _, _ in folds]
         if self.prefit:
-            _wrapped.check_columns(self.estimator, self._layout.columns, self._layout.named)
+            columns = [name for name in self._layout.columns if name not in ignored]
+            _wrapped.check_columns(self.estimator, columns, ignored, self._layout.named)
             fitted = (self.estimator,)
         else:
             y = _arguments.labels(y, rows.rows)
@@ -333,7 +338,15 @@ class FairGameClassifier(Trained):
             others = _wrapped.fit_folds(self.group_estimator, X, patterns, weights, taught, self.n_jobs)
             groups = _wrapped.Groups(others, _names("group", len(folds) * len(sets), rows), sets)
         judged = [judge for _, _, judge in folds]
-        return _wrapped.Scores(fitted, columns, positive, not self.prefit, groups), judged
+        return _wrapped.Scores(fitted, columns, positive, not self.prefit, groups, ignored), judged
+
+    def _ignored(self, policy: Mapping[str, Any], unit: str | None) -> tuple[str, ...]:
+        """The columns of X that are no features: those that settings ignore, the unit's and the label's."""
+        no_features = {*policy["encoder"]["ignore"], unit, self._layout.label_column}
+        ignored = tuple(name for name in self._layout.columns if name in no_features)
+        if len(ignored) == len(self._layout.columns):
+            raise ValueError("no column of X is a feature: the estimator has nothing to learn from")
+        return ignored
 
     def _patterns(
         self, policy: str, rows: _fairgame.Table, val: _fairgame.Table | None

@@ -9,24 +9,24 @@ from __future__ import annotations
 import hashlib
 import importlib
 import io
-import os
+import json
 import pathlib
-import stat
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import joblib
 
-from ._fairgame import printable, shown
+from ._arguments import to_json
+from ._fairgame import Classifier, printable, shown, write_whole
 from ._said import FairGameWarning
 
 FORMATS = ("joblib", "skops")
 
 
-def name_beside(path: pathlib.Path, form: str) -> str:
-    """What the file beside the model file at `path` is called."""
-    name = f"{path.name}.{form}"
+def name_beside(path: pathlib.Path, hashed: str, form: str) -> str:
+    """What the file of this SHA-256 beside the model file at `path` is called."""
+    name = f"{path.name}.{hashed[:8]}.{form}"
     if name.startswith(".") or set(name) & set(":\\"):
         said = "a model with estimators beside it needs a name without `:` and `\\`, and without a dot in front"
         raise ValueError(f"`{shown(path.name)}`: {said}")
@@ -35,7 +35,8 @@ def name_beside(path: pathlib.Path, form: str) -> str:
 
 def pack(path: pathlib.Path, estimators: Iterable[Any], form: str) -> tuple[bytes, dict[str, Any]]:
     """Fitted estimators as the bytes of a file beside the model file at `path`; its name, hash and format."""
-    name, held = name_beside(path, form), list(estimators)
+    held = list(estimators)
+    name_beside(path, "", form)  # A name that cannot be is refused before anything is packed.
     if form == "skops":
         content = _skops("write").dumps(held)
     else:
@@ -43,7 +44,7 @@ def pack(path: pathlib.Path, estimators: Iterable[Any], form: str) -> tuple[byte
         joblib.dump(held, buffer)
         content = buffer.getvalue()
     kinds, hashed = [type(one).__name__ for one in held], hashlib.sha256(content).hexdigest()
-    return content, {"file": name, "sha256": hashed, "format": form, "estimators": kinds}
+    return content, {"file": name_beside(path, hashed, form), "sha256": hashed, "format": form, "estimators": kinds}
 
 
 def read(path: pathlib.Path, companion: Mapping[str, Any], trusted: Iterable[str] | None) -> list[Any]:
@@ -97,17 +98,34 @@ def _skops(what: str) -> Any:
         raise ValueError(f"to {what} estimators with skops, install it: pip install skops") from None
 
 
-def replace(path: pathlib.Path, content: bytes) -> None:
-    """Writes a file under another name first, so that nobody reads half of it. It keeps its permissions."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    part.unlink(missing_ok=True)
+def save(classifier: Any, path: pathlib.Path, content: bytes = b"", companion: Mapping[str, Any] | None = None) -> None:
+    """Writes a model file, and before it the file beside it that it names.
+
+    The name of that file has a piece of its hash, so that an older model stays valid until it is replaced. What was
+    beside the older model is removed after that.
+    """
+    before, beside = _companion_of(path), None
+    if companion is not None:
+        classifier = classifier.with_companion(to_json(companion))
+        beside = path.with_name(companion["file"])
+        is_new = not beside.exists()
+        write_whole(beside, content, path if path.exists() else None)
     try:
-        with open(part, "xb") as file:
-            if path.exists():
-                os.chmod(part, stat.S_IMODE(path.stat().st_mode))
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+        classifier.save(path)
+    except BaseException:
+        if beside is not None and is_new:
+            beside.unlink(missing_ok=True)
+        raise
+    if before is not None and before != beside:
+        before.unlink(missing_ok=True)
+
+
+def _companion_of(path: pathlib.Path) -> pathlib.Path | None:
+    """The file beside the model file at `path`, if that is there and names one that was written for it."""
+    try:
+        described = json.loads(Classifier.load(path).describe())["companion"]
+    except (OSError, ValueError):
+        return None
+    if described is None or not described["file"].startswith(f"{path.name}."):
+        return None
+    return path.with_name(described["file"])

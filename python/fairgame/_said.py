@@ -19,15 +19,15 @@ UNSEEN = (
 
 
 @contextlib.contextmanager
-def help_with_groups() -> Iterator[None]:
-    """Adds to an error about a missing column how groups are given."""
+def help_with_groups(more: str = "") -> Iterator[None]:
+    """Adds to an error about a missing column how groups are given, and `more`."""
     try:
         yield
     except ValueError as error:
         if "there is no column" not in str(error):
             raise
-        more = "groups that are no columns of X are given as sensitive_features; an array of them is the column `group`"
-        raise ValueError(f"{error}\n  help: {more}") from None
+        help = "groups that are no columns of X are given as sensitive_features; an array of them is the column `group`"
+        raise ValueError(f"{error}\n  help: {help}{more}") from None
 
 
 def by_constraint(constraints: list[str], values: list[float]) -> dict[str, float]:

@@ -17,6 +17,12 @@ from ._table import groups, table
 from ._trained import Trained
 
 
+ROUTED = (
+    ". In a search they reach the score by sklearn.set_config(enable_metadata_routing=True) and"
+    " scorer.set_score_request(sensitive_features=True)"
+)
+
+
 class Scorer(_MetadataRequester):
     """See `fairgame.scorer`."""
 
@@ -40,7 +46,7 @@ class Scorer(_MetadataRequester):
             name += "_"
         rows = rows.beside(Table.from_columns([*more, (name, (y == positive).astype(np.int8))]))
         policy = {"label": f"{name} == true", "objective": self.objective, "constraints": self.constraints}
-        with help_with_groups():
+        with help_with_groups(ROUTED):
             found, _ = _fairgame.audit(_arguments.to_json(policy), rows, _decisions(estimator, X, positive), weights)
         found = json.loads(found)
         for one in [found["objective"], *found["constraints"]]:

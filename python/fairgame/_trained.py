@@ -111,7 +111,7 @@ class Trained(ClassifierMixin, BaseEstimator):
     def evaluate(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
         sensitive_features: Any = None,
         sample_weight: Any = None,
@@ -120,11 +120,19 @@ class Trained(ClassifierMixin, BaseEstimator):
     ) -> Evaluation:
         """The rates and constraints on these rows, with confidence intervals and verdicts.
 
+        Without `y`, X is a table that has the label and the groups as columns, as for `fairgame.evaluate`.
+
         Where several rows are of one person, `unit` says which: it is an array with one identifier per row, or the
         name of a column. Intervals are then those of independent units.
         """
         check_is_fitted(self)
-        rows, weight = self._rows(X, y, sensitive_features, sample_weight)
+        if y is None:
+            if sensitive_features is not None:
+                raise ValueError("sensitive_features go with y: without y, X is a table that has the groups as columns")
+            rows = self._table(X)
+            weight = _arguments.weights(aligned(sample_weight, X, "sample_weight"), rows.rows)
+        else:
+            rows, weight = self._rows(X, y, sensitive_features, sample_weight)
         unit = aligned(unit, X, "unit")
         with help_with_groups():
             found, notes = self._classifier.evaluate(rows, weight, confidence, _arguments.units(unit, rows))
@@ -145,21 +153,19 @@ class Trained(ClassifierMixin, BaseEstimator):
         if test is not None:
             parts = _arguments.parts(test, "test", ("sensitive_features", "sample_weight"))
             rows, weight = self._rows(*parts)
-        with help_with_groups():
+        with help_with_groups("; here as test=(X, y, sensitive_features)"):
             page = self._classifier.report(name, rows, weight)
         if path is None:
             return page
-        # Under another name first, so that nobody reads half a page.
-        part = pathlib.Path(f"{os.fspath(path)}.part")
-        part.write_text(page, encoding="utf-8")
-        part.replace(path)
+        _fairgame.write_whole(path, page.encode())
         return None
 
     def save(self, path: str | os.PathLike[str], *, estimators: str = "joblib") -> None:
         """Writes a model file, which the command line can read too.
 
         Our own models are whole in that file. A wrapped estimator is written beside it, by `"joblib"` as
-        `NAME.joblib` or by `"skops"` as `NAME.skops`, and the model file has the hash of that file.
+        `NAME.HASH.joblib` or by `"skops"` as `NAME.HASH.skops`, where HASH is the beginning of its SHA-256. The
+        model file has the whole hash. An older model of that name stays valid until the new one is complete.
         """
         check_is_fitted(self)
         if estimators not in _files.FORMATS:
@@ -168,12 +174,12 @@ class Trained(ClassifierMixin, BaseEstimator):
         if self._scores is not None:
             content, companion = _files.pack(path, self._scores.held, estimators)
             companion |= {"features": self._layout.columns, "named": self._layout.named}
+            companion["ignored"] = self._scores.ignored
             if self._scores.groups is not None:
                 companion["groups"] = self._scores.groups.sets
-            classifier = classifier.with_companion(_arguments.to_json(companion))
-            # First, so that a model file never names estimators that are not there yet.
-            _files.replace(path.with_name(companion["file"]), content)
-        classifier.save(path)
+            _files.save(classifier, path, content, companion)
+        else:
+            _files.save(classifier, path)
 
     @classmethod
     def load(
@@ -261,8 +267,9 @@ class Trained(ClassifierMixin, BaseEstimator):
         # The library sees the scores of an estimator, and not which columns they are of. What `fit` measured of these
         # is not in files.
         if self._scores is not None:
-            gains = _importance.gains(self._scores.estimators, len(layout.columns))
-            shares = [] if gains is None else sorted(zip(gains.tolist(), layout.columns), reverse=True)
+            columns = self.features_in_use_
+            gains = _importance.gains(self._scores.estimators, len(columns))
+            shares = [] if gains is None else sorted(zip(gains.tolist(), columns), reverse=True)
             self.importance_ = [
                 {"column": name, "gain": gain, "objective": None, "constraints": []} for gain, name in shares
             ]
@@ -286,14 +293,16 @@ class Trained(ClassifierMixin, BaseEstimator):
 
     def _scored(self, rows: _fairgame.Table, X: Any) -> _fairgame.Table:
         """The rows with the scores of other estimators beside them, if these decide."""
-        return rows if self._scores is None else self._scores.beside(rows, X)
+        if self._scores is None:
+            return rows
+        return self._scores.beside(rows, _wrapped.columns_of(X, self._layout.columns, self._scores.ignored))
 
     def _table(self, data: Any) -> _fairgame.Table:
         """A table with the label and the groups, with the scores of other estimators beside it if these decide."""
         rows = table(data)
         if self._scores is None:
             return rows
-        return self._scored(rows, self._checked(_wrapped.features_of(data, self._layout.columns, self._layout.named)))
+        return self._scores.beside(rows, _wrapped.features_of(data, self.features_in_use_, self._layout.named))
 
     def _features(self, X: Any) -> _fairgame.Table:
         check_is_fitted(self)
@@ -375,11 +384,15 @@ class Trained(ClassifierMixin, BaseEstimator):
 
     @property
     def features_in_use_(self) -> list[str]:
-        """The columns that decide a row: those of X that are features, and for a wrapped estimator all of X."""
+        """The columns that decide a row: for a wrapped estimator those that it was fitted on."""
         check_is_fitted(self)
         if self._scores is not None:
-            return list(self._layout.columns)
+            return [name for name in self._layout.columns if name not in self._scores.ignored]
         return list(json.loads(self._classifier.describe())["columns"])
+
+    def __repr__(self, N_CHAR_MAX: int = 300) -> str:
+        # What a file or `adjust` made has every setting as a parameter.
+        return super().__repr__(N_CHAR_MAX)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._classifier is not None

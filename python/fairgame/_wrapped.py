@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
+from sklearn import get_config
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ._arguments import probabilities
 from ._fairgame import Table, shown
 
 SLACK = 1e-6  # By how much rounding may put a sum of probabilities above 1.
+SCORES = ("predict_proba", "decision_function")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,8 @@ class Scores:
     """Whether rows of the training have taught the estimators."""
     groups: Groups | None = None
     """The probabilities of groups, if another library gives these, too."""
+    ignored: tuple[str, ...] = ()
+    """The columns of X that are no features: the estimators do not see them."""
 
     @property
     def model(self) -> dict[str, Any]:
@@ -91,8 +98,8 @@ class Scores:
             raise ValueError(f"{len(estimators)} estimators are saved for {len(columns) + folds} columns and folds")
         own, others = tuple(estimators[: len(columns)]), tuple(estimators[len(columns) :])
         groups = Groups(others, of_groups, tuple(map(tuple, sets))) if sets else None
-        labels = described["labels"]
-        return cls(own, columns, labels[1] if labels else True, settings["taught"], groups)
+        labels, ignored = described["labels"], tuple(described["companion"].get("ignored", ()))
+        return cls(own, columns, labels[1] if labels else True, settings["taught"], groups, ignored)
 
     @property
     def estimator(self) -> Any:
@@ -100,7 +107,10 @@ class Scores:
         return clone(self.estimators[0]) if self.taught else self.estimators[0]
 
     def beside(self, rows: Table, X: Any, apart: bool = False) -> Table:
-        """The rows with the scores of X beside them. If they must be told `apart`, equal scores of all are refused."""
+        """The rows with the scores of X beside them. If they must be told `apart`, equal scores of all are refused.
+
+        X has the features only.
+        """
         scores = [(name, scores_of(one, X, self.positive)) for name, one in zip(self.columns, self.estimators)]
         for (_, found), one in zip(scores, self.estimators):
             if apart and len(found) > 1 and found.min() == found.max():
@@ -126,21 +136,60 @@ def check(estimator: Any, weighted: bool, prefit: bool) -> None:
             raise ValueError(f"{said}\n  help: {more}") from None
     elif not hasattr(estimator, "fit"):
         raise ValueError(f"estimator is {estimator!r}, which has no fit")
-    # Some have `predict_proba` only with certain parameters, which they know before they are fitted.
-    if not any(hasattr(estimator, method) for method in ("predict_proba", "decision_function")):
-        raise ValueError(f"{name} has neither predict_proba nor decision_function: wrap it in CalibratedClassifierCV")
-    if weighted and not prefit and not has_fit_parameter(estimator, "sample_weight"):
+    if is_regressor(estimator):
+        raise ValueError(f"{name} is a regressor: give a classifier, whose score says how likely the label is")
+    # Some have scores only once they are fitted, such as a StackingClassifier.
+    if prefit:
+        check_scores(estimator)
+    if weighted and not prefit:
+        _refuse_weights(estimator, "")
+
+
+def check_scores(estimator: Any) -> None:
+    """Refuses a fitted estimator that gives no scores."""
+    if not any(hasattr(estimator, method) for method in SCORES):
         raise ValueError(
-            f"sample_weight is given, and fit of {name} does not take one: leave the weights out, or use an estimator"
-            " that takes them"
+            f"{type(estimator).__name__} has neither predict_proba nor decision_function, and a rule needs a score for"
+            " each row: use a classifier that has one of them, or set the parameter that gives it one"
         )
 
 
-def check_columns(estimator: Any, columns: Sequence[str], named: bool) -> None:
+def weight_name(estimator: Any) -> str | None:
+    """What `fit` calls the weights of rows: those of a pipeline are its last step's. None if it takes none."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if get_config().get("enable_metadata_routing") and hasattr(estimator, "get_metadata_routing"):
+        return "sample_weight"  # scikit-learn itself says whether somebody takes them.
+    if isinstance(estimator, Pipeline):
+        step, last = estimator.steps[-1]
+        inner = weight_name(last)
+        return None if inner is None else f"{step}__{inner}"
+    fit = inspect.signature(estimator.fit).parameters.values()
+    if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in fit):
+        return None
+    if hasattr(estimator, "estimator"):  # A search hands its arguments on.
+        return weight_name(estimator.estimator)
+    others = getattr(estimator, "estimators", None)
+    names = {weight_name(one) for _, one in others if hasattr(one, "fit")} if isinstance(others, list) else set()
+    return "sample_weight" if names <= {"sample_weight"} else None
+
+
+def _refuse_weights(estimator: Any, role: str) -> None:
+    if weight_name(estimator) is None:
+        raise ValueError(
+            f"sample_weight is given, and fit of {role}{type(estimator).__name__} does not take one: leave the weights"
+            " out, or use an estimator that takes them"
+        )
+
+
+def check_columns(estimator: Any, columns: Sequence[str], ignored: Sequence[str], named: bool) -> None:
     """Refuses an estimator that was fitted before on other columns than these."""
     name, count = type(estimator).__name__, getattr(estimator, "n_features_in_", None)
     if count is not None and count != len(columns):
-        raise ValueError(f"{name} was fitted on {count} columns, and X has {len(columns)}: give the columns of its fit")
+        without = f" without {shown(', '.join(ignored))}, which are no features" if ignored else ""
+        raise ValueError(
+            f"{name} was fitted on {count} columns, and X has {len(columns)}{without}: give the columns of its fit"
+        )
     known = getattr(estimator, "feature_names_in_", None)
     if named and known is not None and list(known) != list(columns):
         other = next(one for one, own in zip(columns, known) if one != own)
@@ -160,8 +209,8 @@ def check_groups(estimator: Any, weighted: bool) -> None:
         raise ValueError(f"group_estimator is {estimator!r}, which has no fit")
     if not hasattr(estimator, "predict_proba"):
         raise ValueError(f"group_estimator {name} has no predict_proba: wrap it in CalibratedClassifierCV")
-    if weighted and not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(f"sample_weight is given, and fit of the group_estimator {name} does not take one")
+    if weighted:
+        _refuse_weights(estimator, "the group_estimator ")
 
 
 def fit_folds(
@@ -170,12 +219,24 @@ def fit_folds(
     """The estimator, fitted once for each fold on the rows that teach there."""
 
     def fit(rows: np.ndarray) -> Any:
-        one, more = clone(estimator), {}
-        if weights is not None:
-            more["sample_weight"] = weights[rows]
+        one, more, rows = clone(estimator), {}, np.asarray(rows, dtype=np.intp)
+        if weights is not None and (name := weight_name(one)) is not None:
+            more[name] = weights[rows]
         return one.fit(_safe_indexing(X, rows), y[rows], **more)
 
-    return tuple(Parallel(n_jobs=n_jobs)(delayed(fit)(np.asarray(rows, dtype=np.intp)) for rows in taught))
+    first: list[Any] = []
+    if not any(hasattr(estimator, method) for method in SCORES):
+        first = [fit(taught[0])]  # Only now it can be known whether it gives scores.
+        check_scores(first[0])
+    rest = Parallel(n_jobs=n_jobs)(delayed(fit)(rows) for rows in taught[len(first) :])
+    return (*first, *rest)
+
+
+def columns_of(X: Any, columns: Sequence[str], ignored: Sequence[str]) -> Any:
+    """X, which has these columns, without those that are no features."""
+    if not ignored:
+        return X
+    return _safe_indexing(X, [at for at, name in enumerate(columns) if name not in ignored], axis=1)
 
 
 def features_of(data: Any, columns: Sequence[str], named: bool) -> Any:
@@ -212,7 +273,10 @@ def scores_of(estimator: Any, X: Any, positive: Any) -> np.ndarray:
         if scores.ndim != 1:
             raise ValueError(f"decision_function of {name} has shape {scores.shape}: it must have one score per row")
         scores = scores if at == 1 else -scores
-    wrong = ~np.isfinite(scores) if what == "decision_function" else ~((scores >= 0) & (scores <= 1))
+    if what == "predict_proba":
+        scores, wrong = probabilities(scores)
+    else:
+        wrong = ~np.isfinite(scores)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise ValueError(f"{what} of {name} gives row {row} the score {scores[row]}, which is none")

@@ -11,6 +11,7 @@ its scores of all rows. At the end the best mixture of the kept models is select
 from __future__ import annotations
 
 import json
+import numbers
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from ._estimator import FairGameClassifier
 from ._evaluation import Evaluation
 from ._fairgame import Table
 from ._said import FairGameWarning
+from ._table import back
 from ._table import table as _table
 
 Array = NDArray[Any]
@@ -111,13 +113,15 @@ class Game:
         settings: dict[str, Any] = {"turns": turns}
         if constraint is not None:
             settings["constraint"] = dict(constraint)
+        if not isinstance(keep, numbers.Integral) or not 1 <= keep:
+            raise ValueError(f"keep is a number of models, and not {keep!r}")
         self._seed = _arguments.seed(random_state)
         policy = {
             "label": str(label),
             "objective": str(objective),
             "constraints": _arguments.constraint_texts(constraints),
             "algorithm": {algorithm: settings},
-            "keep": keep,
+            "keep": min(int(keep), turns),
             "recipe": recipe,
             "selection": _selection.joined(selection, margin),
             "surrogate": surrogate,
@@ -283,6 +287,25 @@ def _epochs(rows: int, size: int, seed: list[int]) -> Iterator[Array]:
             left = np.concatenate([left, rng.permutation(rows).astype(np.uint32)])
         taken, left = left[:size], left[size:]
         yield taken
+
+
+def _halves(rows: Table, unit: str | None, seed: int) -> list[Array]:
+    """The rows of two random halves. Rows of one unit are in one half; a row without a unit is one of its own."""
+    rng = np.random.default_rng(seed)
+    if unit is None:
+        return [np.sort(half) for half in np.array_split(rng.permutation(rows.rows), 2)]
+    if unit not in (known for known, _ in rows.columns):
+        raise ValueError(f"unit is {unit!r}, and the table has no such column")
+    values = back(rows, unit)
+    values = values[0] if isinstance(values, tuple) else values
+    missing = np.isnan(values) if values.dtype.kind == "f" else values < 0
+    _, units = np.unique(values, return_inverse=True)
+    units = np.where(missing, units.max() + 1 + np.arange(len(units)), units)
+    _, units, sizes = np.unique(units, return_inverse=True, return_counts=True)
+    order = rng.permutation(len(sizes))
+    first = np.zeros(len(sizes), dtype=bool)
+    first[order[np.cumsum(sizes[order]) - sizes[order] / 2 <= rows.rows / 2]] = True
+    return [np.flatnonzero(first[units] == own) for own in (True, False)]
 
 
 def _scores(scores: Any) -> Array:

@@ -172,6 +172,12 @@ class Rate(_Text):
     def __ge__(self, other: Rate | float) -> Constraint:
         return Constraint(f"{self} >= {_term(other, 1)}")
 
+    def __lt__(self, other: Rate | float) -> Constraint:
+        raise TypeError("constraints on rates are not strict: write <=")
+
+    def __gt__(self, other: Rate | float) -> Constraint:
+        raise TypeError("constraints on rates are not strict: write >=")
+
     def __eq__(self, other: object) -> Any:
         raise TypeError("rates are equal within something: write rate.within(0.01, of=other)")
 

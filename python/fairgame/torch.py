@@ -151,7 +151,7 @@ class Classifier:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the mixture as a model file, and the parameters of the modules beside it as `NAME.torch`.
+        """Writes the mixture as a model file, and the parameters of the modules beside it as `NAME.HASH.torch`.
 
         The file of parameters holds tensors only, and the model file has its hash.
         """
@@ -159,19 +159,17 @@ class Classifier:
         buffer = io.BytesIO()
         torch.save([module.state_dict() for module in self.modules], buffer)
         content = buffer.getvalue()
+        hashed = hashlib.sha256(content).hexdigest()
         companion = {
-            "file": _files.name_beside(path, FORMAT),
-            "sha256": hashlib.sha256(content).hexdigest(),
+            "file": _files.name_beside(path, hashed, FORMAT),
+            "sha256": hashed,
             "format": FORMAT,
             "estimators": [type(module).__name__ for module in self.modules],
             "features": [],
             "named": False,
         }
         assert self.mixture.rule._classifier is not None
-        classifier = self.mixture.rule._classifier.with_companion(_arguments.to_json(companion))
-        # First, so that a model file never names modules that are not there yet.
-        _files.replace(path.with_name(companion["file"]), content)
-        classifier.save(path)
+        _files.save(self.mixture.rule._classifier, path, content, companion)
 
     def _scores(self, X: Any) -> Array:
         return np.column_stack([scores(module, X) for module in self.modules])
@@ -231,6 +229,7 @@ def fit(
         Rows to enforce the constraints on.
     datasets : "two" or "one"
         Without `validation`: a random half of the rows is for enforcing the constraints, or all rows are for both.
+        With `unit`, rows of one unit are in one half.
     optimizer : Optimizer, or a function that makes one of parameters
         Adam with a step of 0.001 if it is not given.
     batch_size : int
@@ -253,8 +252,7 @@ def fit(
         if len(others) != val.rows:
             raise ValueError(f"the validation data have {len(others)} rows, and their table {val.rows}")
     elif datasets == "two":
-        order = np.random.default_rng(_arguments.seed(random_state)).permutation(table.rows)
-        halves = [np.sort(half) for half in np.array_split(order, 2)]
+        halves = arrays._halves(table, settings.get("unit"), _arguments.seed(random_state))
         rows, others = (_part(rows, half) for half in halves)
         table, val = (table.take(half.astype(np.uint32)) for half in halves)
     else:

@@ -99,7 +99,7 @@ def test_it_says_which_rows_scores_must_be_of():
     "change, more, said",
     [
         (lambda p: p + 0.7, {}, "which is no probability: give scale"),
-        (lambda p: np.where(p > 0.5, np.nan, p), {}, "score nan"),
+        (lambda p: np.where(p > 0.5, np.nan, p), {}, "has no score"),
         (lambda p: np.where(p > 0.5, np.inf, p), {"scale": "log_odds"}, "no log-odds"),
         (lambda p: p[1:], {}, "299 scores are given for 300 rows"),
         (lambda p: np.column_stack([p, p]), {}, r"predict_proba\(X\)\[:, 1\]"),
@@ -110,6 +110,10 @@ def test_it_says_which_rows_scores_must_be_of():
         (lambda p: p, {"settings": {"model": "trees"}}, "`model` is an argument of its own"),
         (lambda p: p, {"label": "hire"}, "hire"),
         (lambda p: p, {"classes": ["yes", "no"]}, "second of classes"),
+        (lambda p: p, {"classes": ["no"]}, "classes are two labels"),
+        (lambda p: p, {"label": pd.Series(["yes"])}, "label is a condition"),
+        (lambda p: "p", {}, "no such column"),
+        (lambda p: "hired", {}, "has no numbers"),
     ],
 )
 def test_refused(change, more, said):
@@ -119,3 +123,23 @@ def test_refused(change, more, said):
     # Rounding is no reason.
     rounded = np.where(scores > 0.6, 1.0000000000000002, scores)
     assert fairgame.adjust(rounded, data, label=LABEL, constraints=[]).predict({"score": [1.0]})[0]
+
+
+def test_scores_by_name_whole_tables_and_a_short_repr():
+    scores, data = scored(1500, 10)
+    rule = dict(label=LABEL, constraints=[RULE], random_state=3, classes=["no", "yes"])
+    wanted = fairgame.adjust(scores, data, name="p", **rule)
+    one, table = fairgame.adjust("p", data.assign(p=scores), **rule), data.assign(p=scores)
+    assert np.array_equal(one.predict_proba(table), wanted.predict_proba(table))
+    assert one.evaluate(table).constraints == fairgame.evaluate(one, table).constraints
+    assert len(repr(one)) < 600
+    with pytest.raises(ValueError, match="go with y"):
+        one.evaluate(table, sensitive_features=data["sex"])
+    # A label that training did not have is an error, or a warning where some rows have the others.
+    with pytest.raises(ValueError, match=r"training did not have \(`no.`, `yes.`\)"):
+        fairgame.evaluate(one, table.assign(hired=table["hired"] + "."))
+    half = table.assign(hired=[text + "." * (at % 2) for at, text in enumerate(table["hired"])])
+    with pytest.warns(FairGameWarning, match="750 rows have a value of the label's column"):
+        fairgame.evaluate(one, half)
+    with pytest.warns(FairGameWarning, match="rank rows in reverse"):
+        fairgame.adjust(1 - scores, data, **rule)

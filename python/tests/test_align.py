@@ -8,6 +8,7 @@ from sklearn.model_selection import cross_val_score
 
 import fairgame
 from fairgame import FairGameClassifier
+from fairgame._align import aligned
 
 from conftest import FEW
 
@@ -124,3 +125,9 @@ def test_cross_validation_cuts_both_alike(rows):
         model = FairGameClassifier([RULE], algorithm=FEW).set_fit_request(sensitive_features=True)
         scores = cross_val_score(model, X, y, cv=3, params={"sensitive_features": more["group"]})
         assert scores.mean() > 0.5
+
+
+def test_the_first_label_that_differs_is_named():
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match=r"such as 7 and 1 in row 1"):
+        aligned(pd.Series([1, 2, 3], index=np.array([0, 7, 2])), X, "sample_weight")

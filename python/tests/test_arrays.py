@@ -201,3 +201,25 @@ def test_refused():
         game.judge(X[:, 0])
     with pytest.raises(ValueError, match="one column for each of 1 models"):
         mixture.predict(np.zeros((50, 2)))
+
+
+def test_halves_keep_units_together():
+    from fairgame._table import table
+    from fairgame.arrays import _halves
+
+    rng = np.random.default_rng(0)
+    for person in (rng.integers(0, 50, 300).astype(float), np.array([f"p{one}" for one in rng.integers(0, 50, 300)])):
+        first, second = _halves(table({"person": person}), "person", 3)
+        assert sorted([*first, *second]) == list(range(300)) and 120 <= len(first) <= 180
+        assert not set(person[first]) & set(person[second])
+    missing = np.full(300, np.nan)
+    missing[:10] = 1.0
+    first, second = _halves(table({"person": missing}), "person", 3)
+    assert 130 <= len(first) <= 170 and len({0 in first, *(at in first for at in range(10))}) == 1
+    # Without a unit as it was.
+    order = np.random.default_rng(4).permutation(11)
+    assert [half.tolist() for half in _halves(table({"a": np.arange(11.0)}), None, 4)] == [
+        sorted(order[:6]), sorted(order[6:])
+    ]
+    with pytest.raises(ValueError, match="no such column"):
+        _halves(table({"a": [1.0]}), "b", 0)

@@ -95,3 +95,12 @@ def test_arrays_of_texts_are_categories():
     infinite[0, 1] = np.inf
     with pytest.raises(ValueError, match="infinite"):
         fit(infinite)
+
+
+def test_a_positive_label_that_nobody_has():
+    table = {"hired": ["yes", "no", "yes"], "sex": ["f", "m", "f"]}
+    rule = dict(label='hired == "yes"', constraints=["positive_rate() >= 0.1"])
+    with pytest.raises(ValueError, match="'zz', which is neither a prediction nor a value"):
+        fairgame.audit(table, ["yes", "no", "no"], positive="zz", **rule)
+    # One that was never predicted is fine.
+    assert fairgame.audit(table, ["no", "no", "no"], positive="yes", **rule).rows == 3

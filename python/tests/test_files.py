@@ -3,7 +3,6 @@
 import builtins
 import hashlib
 import json
-import os
 import pickle
 import sys
 import warnings
@@ -21,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 
 import fairgame
-from fairgame import FairGameClassifier
+from fairgame import FairGameClassifier, _files
 
 from test_wrapped import RULE, numbers, people
 
@@ -45,7 +44,7 @@ def test_a_loaded_classifier_is_the_one_that_was_saved(fitted, form, tmp_path):
         pytest.importorskip("skops")
     path = tmp_path / "m.safetensors"
     fitted.save(path, estimators=form)
-    beside = tmp_path / f"m.safetensors.{form}"
+    [beside] = tmp_path.glob(f"m.safetensors.????????.{form}")
     assert sorted(tmp_path.iterdir()) == [path, beside]
     companion = json.loads(fairgame._fairgame.Classifier.load(path).describe())["companion"]
     assert companion["sha256"] == hashlib.sha256(beside.read_bytes()).hexdigest()
@@ -129,7 +128,7 @@ class Bomb:
 def test_another_file_is_never_unpacked(fitted, tmp_path):
     path, mark = tmp_path / "m.safetensors", tmp_path / "mark"
     fitted.save(path)
-    beside = tmp_path / "m.safetensors.joblib"
+    [beside] = tmp_path.glob("m.safetensors.????????.joblib")
     whole = beside.read_bytes()
     beside.write_bytes(pickle.dumps(Bomb(str(mark))))
     with pytest.raises(ValueError, match="not the file that was saved with this model"):
@@ -188,14 +187,106 @@ def test_refused(fitted, tmp_path):
         fairgame.load(path, trusted=["a.B"])
 
 
-def test_a_failed_write_leaves_the_old_files(fitted, tmp_path, monkeypatch):
+def test_a_model_is_replaced_as_a_whole(fitted, tmp_path, monkeypatch):
     path = tmp_path / "m.safetensors"
     fitted.save(path)
-    (tmp_path / "m.safetensors.joblib").chmod(0o600)
-    fitted.save(path)
-    assert (tmp_path / "m.safetensors.joblib").stat().st_mode & 0o777 == 0o600
+    X, y = people(600, 9)
+    other = FairGameClassifier(RECALL, estimator=LogisticRegression()).fit(numbers(X), y)
     before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
-    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
-        fitted.save(path)
+    # The model file cannot be replaced: the old pair is as it was, and can be read.
+    with monkeypatch.context() as broken:
+        broken.setattr(_files, "write_whole", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        with pytest.raises(OSError, match="disk full"):
+            other.save(path)
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+    held = {}
+
+    class Unwritable:
+        def with_companion(self, text):
+            held.update(json.loads(text))
+            return self
+
+        def save(self, _):
+            assert (tmp_path / held["file"]).exists()
+            fairgame.load(path)
+            raise OSError("killed")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(other, "_classifier", Unwritable())
+        with pytest.raises(OSError, match="killed"):
+            other.save(path)
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+    # Once it is replaced, only the new pair is there; a model of our own has no other file.
+    other.save(path)
+    assert len(list(tmp_path.iterdir())) == 2 and fairgame.load(path).n_features_in_ == 2
+    quick = FairGameClassifier(RECALL, algorithm={"practical": {"turns": 500}}).fit(numbers(X), y)
+    quick.save(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_permissions_and_links(fitted, tmp_path):
+    path, page = tmp_path / "m.safetensors", tmp_path / "r.html"
+    fitted.save(path)
+    path.chmod(0o600)
+    FairGameClassifier(RECALL, estimator=LogisticRegression()).fit(numbers(people(600, 9)[0]), people(600, 9)[1]).save(path)
+    assert [one.stat().st_mode & 0o777 for one in tmp_path.iterdir()] == [0o600, 0o600]
+    page.write_text("old")
+    page.chmod(0o600)
+    other = tmp_path / "other"
+    other.write_text("mine")
+    (tmp_path / "r.html.part").symlink_to(other)
+    fitted.report(page)
+    assert page.stat().st_mode & 0o777 == 0o600 and page.read_text().startswith("<!doctype html>")
+    assert other.read_text() == "mine" and (tmp_path / "r.html.part").is_symlink()
+    # What a link leads to is written, and one that leads nowhere is refused.
+    link, nowhere = tmp_path / "link.html", tmp_path / "nowhere.html"
+    link.symlink_to(page)
+    fitted.report(link)
+    assert link.is_symlink()
+    nowhere.symlink_to(tmp_path / "gone")
+    with pytest.raises(OSError, match="a link to a file that does not exist"):
+        fitted.report(nowhere)
+
+
+def test_columns_that_are_no_features(tmp_path):
+    X, y = people(1500, 10)
+    X["pid"], X["fnlwgt"] = np.repeat(np.arange(500), 3), 1.0 * np.arange(1500)
+    model = FairGameClassifier(
+        [RULE], estimator=Wanted(["skill", "noise", "sex"]), settings={"encoder": {"ignore": ["fnlwgt"]}}
+    )
+    model.fit(X, y, groups="pid")
+    assert model.features_in_use_ == ["skill", "noise", "sex"]
+    assert {one["column"] for one in model.importance_} == {"skill", "noise", "sex"}
+    assert model.feature_importances_.shape == (5,) and model.n_features_in_ == 5
+    path = tmp_path / "m.safetensors"
+    model.save(path)
+    again, shuffled = fairgame.load(path), X.assign(pid=0, fnlwgt=-1.0)
+    assert again.features_in_use_ == ["skill", "noise", "sex"]
+    assert np.array_equal(again.predict(shuffled), model.predict(X))
+    table = X.drop(columns=["pid", "fnlwgt"]).assign(label=y)
+    assert fairgame.evaluate(again, table).rows == 1500
+    # Neither does it see the label, if X has it.
+    model.fit(X.assign(label=y), pd.Series(y, name="label"), groups="pid")
+    assert "label" not in model.features_in_use_
+    # One that was fitted before is told which columns it does not get.
+    fitted = make_pipeline(of_frames()).fit(X, y)
+    with pytest.raises(ValueError, match="without pid, which are no features"):
+        FairGameClassifier([RULE], estimator=fitted, prefit=True).fit(X, y, groups="pid")
+
+
+class Wanted(LogisticRegression):
+    """Refuses other columns than these."""
+
+    def __init__(self, columns=()):
+        super().__init__()
+        self.columns = columns
+
+    def fit(self, X, y):
+        return super().fit(self._numbers(X), y)
+
+    def predict_proba(self, X):
+        return super().predict_proba(self._numbers(X))
+
+    def _numbers(self, X):
+        assert list(X.columns) == list(self.columns)
+        return X.assign(sex=X["sex"] == "m").to_numpy(dtype=float)

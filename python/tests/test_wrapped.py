@@ -8,8 +8,13 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -247,3 +252,65 @@ def test_catboost():
     model = FairGameClassifier([RULE], estimator=estimator).fit(numbers(X), y, sensitive_features=X[["sex"]])
     assert max(one["value"] for one in model.evaluations_["val"].constraints) <= 1e-6
     assert set(model.predict(numbers(X))) == {"no", "yes"}
+
+
+@pytest.mark.parametrize("offset", [0, 5, 20, 1000, -15])
+def test_scores_with_an_offset_are_calibrated(offset):
+    X, y = people(1500, 20)
+
+    class Offset(LinearSVC):
+        def decision_function(self, X):
+            return super().decision_function(X) + offset
+
+    model = FairGameClassifier([RULE], estimator=Offset()).fit(numbers(X), y, sensitive_features=X[["sex"]])
+    assert model.evaluations_["val"].objective["value"] < 0.305, offset
+
+
+def test_probabilities_beyond_one_by_rounding():
+    X, y = people(600, 21)
+
+    class Rounded(LogisticRegression):
+        def predict_proba(self, X):
+            found = super().predict_proba(X)
+            found[0] = [-2.2e-16, 1 + 2.2e-16]
+            return found
+
+    model = FairGameClassifier(["recall() >= 0.7"], estimator=Rounded()).fit(numbers(X), y)
+    assert len(model.predict(numbers(X))) == 600
+
+
+def test_stacks_searches_votes_and_pipelines():
+    X, y = people(600, 22)
+    stack = StackingClassifier([("a", GaussianNB()), ("b", LogisticRegression())])
+    model = FairGameClassifier(["recall() >= 0.7"], estimator=stack).fit(numbers(X), y)
+    assert len(model.estimators_) == 5
+    weight = np.where(y == "yes", 2.0, 1.0)
+    for estimator, seen in [
+        (GridSearchCV(Counted(), {"C": [1.0]}, cv=2, refit=True), 3),
+        (VotingClassifier([("a", Counted()), ("b", GaussianNB())], voting="soft"), 1),
+        (make_pipeline(StandardScaler(), Counted()), 1),
+        (GridSearchCV(make_pipeline(StandardScaler(), Counted()), {"counted__C": [1.0]}, cv=2), 3),
+    ]:
+        Counted.fits.clear()
+        FairGameClassifier(["recall() >= 0.7"], estimator=estimator).fit(numbers(X), y, sample_weight=weight)
+        assert len(Counted.fits) == 5 * seen and all(total is not None for _, total in Counted.fits)
+    for wrong in (make_pipeline(StandardScaler(), KNeighborsClassifier()), GridSearchCV(KNeighborsClassifier(), {})):
+        with pytest.raises(ValueError, match="does not take one"):
+            FairGameClassifier(["recall() >= 0.7"], estimator=wrong).fit(numbers(X), y, sample_weight=weight)
+
+
+def test_what_gives_no_scores():
+    X, y = people(600, 23)
+    with pytest.raises(ValueError, match="LinearRegression is a regressor"):
+        FairGameClassifier(["recall() >= 0.7"], estimator=LinearRegression()).fit(numbers(X), y)
+
+    class Silent(ClassifierMixin, BaseEstimator):
+        fits = 0
+
+        def fit(self, X, y):
+            Silent.fits += 1
+            return self
+
+    with pytest.raises(ValueError, match="use a classifier that has one of them"):
+        FairGameClassifier(["recall() >= 0.7"], estimator=Silent()).fit(numbers(X), y)
+    assert Silent.fits == 1

@@ -78,8 +78,9 @@ pub(crate) struct Audit {
     #[command(flatten)]
     read: ReadArguments,
 
-    /// What was decided: a column of true and false, of 0 and 1, or of chances of a positive decision; or a
-    /// condition, 'decision == "accept"'
+    /// What was decided: a column of true and false, of 0 and 1, or of probabilities of a positive decision (of a
+    /// randomised classifier); or a condition, 'decision == "accept"'. Of a model's probabilities of the label, give the
+    /// threshold: 'p >= 0.5'
     #[arg(long, value_name = "EXPR")]
     prediction: String,
 
@@ -160,6 +161,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let how = &arguments.how;
     evaluate::check_confidence(how.confidence)?;
     let mut classifier = Classifier::load(&arguments.model)?;
+    output::check_decides_alone(&classifier, arguments.score.as_deref())?;
     if let Some(score) = &arguments.score {
         classifier.take_scores_from(score).map_err(|error| error.at("--score"))?;
     }
@@ -173,12 +175,12 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let needed: BTreeSet<String> = columns.chain(weight.clone()).chain(how.unit.clone()).collect();
     reader.only(&needed, classifier.inputs());
     let (mut rows, mut seen) = (Accumulator::new(bound), classifier.recognition());
-    let (mut unlabelled, mut unnamed) = (0, bound.unnamed());
+    let (mut unlabelled, mut unnamed) = (0, bound.unnamed_or_unlabelled());
     for table in reader.read()? {
         let table = table?;
         let weights = how.weights(&table, &weight, rows.rows())?;
         unlabelled += bound.missing_labels(&table)? as u64;
-        unnamed.add(&table);
+        unnamed.add(&table)?;
         let features = classifier.encode(&table)?;
         seen.add(&features);
         let predictions = classifier.predict(&features, Draw::Features)?;
@@ -190,7 +192,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<Verdict> {
     let mut warnings = without_label(unlabelled);
     warnings.extend(without_unit(rows.rows_without_unit()));
     warnings.extend(classifier.forgets_unit(how.unit.is_some()));
-    warnings.extend(unnamed.finish().iter().map(ToString::to_string));
+    warnings.extend(unnamed.finish()?.iter().map(ToString::to_string));
     warnings.extend(seen.finish().map(|seen| seen.to_string()));
     let found = rows.finish(how.confidence)?;
     let margin = found.margin_to_meet();
@@ -505,7 +507,7 @@ fn advice(found: &Evaluation, margin: Option<&str>) -> String {
     let mut text = String::new();
     if let Some(&rows) = needed.iter().max() {
         let what = match (open.len(), needed.len()) {
-            (1, _) => "it",
+            (1, _) => "the undecided constraint",
             (all, some) if all == some => "all of them",
             _ => "those with a number",
         };
@@ -537,11 +539,10 @@ fn printed(found: &Evaluation, margin: Option<&str>) -> String {
     header.extend(open.then_some("rows to decide"));
     let mut losses = output::table(&header);
     let [value, interval] = cells(&found.objective.measurement, false);
-    losses.add_row([printable(&found.objective.name).into_owned(), value, interval, String::new()]);
+    losses.add_row([output::cell(&found.objective.name), value, interval, String::new()]);
     for one in &found.constraints {
         let [value, interval] = cells(&one.measurement, true);
-        let mut row =
-            vec![printable(&one.name).into_owned(), value, interval, one.verdict.to_string()];
+        let mut row = vec![output::cell(&one.name), value, interval, one.verdict.to_string()];
         row.extend(open.then(|| to_decide(one)));
         losses.add_row(row);
     }
@@ -551,12 +552,7 @@ fn printed(found: &Evaluation, margin: Option<&str>) -> String {
         if !seen.contains(&&rate.text) {
             seen.push(&rate.text);
             let [value, interval] = cells(&rate.measurement, false);
-            rates.add_row([
-                printable(&rate.text).into_owned(),
-                rate.rows.to_string(),
-                value,
-                interval,
-            ]);
+            rates.add_row([output::cell(&rate.text), rate.rows.to_string(), value, interval]);
         }
     }
     for (table, columns) in [(&mut losses, vec![1, 2, 4]), (&mut rates, vec![1, 2, 3])] {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::{ContextKind, ContextValue};
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use fairgame::classifier::Classifier;
 use fairgame::{Error, ErrorKind, Remedy, Result, is_hidden, printable, printable_lines, shown};
 use serde::Serialize;
 
@@ -236,6 +237,34 @@ pub(crate) fn percent(share: f64) -> String {
         small if small < 0.1 => "<0.1 %".to_owned(),
         percent => format!("{percent:.1} %"),
     }
+}
+
+/// Refuses a model whose scores an estimator in Python gives, unless the scores are named.
+pub(crate) fn check_decides_alone(classifier: &Classifier, score: Option<&str>) -> Result<()> {
+    let (Some(companion), None) = (classifier.companion(), score) else { return Ok(()) };
+    let kind = companion.estimators.first().map_or("estimator", String::as_str);
+    let load = match companion.format.as_str() {
+        "torch" => "fairgame.torch.load(path, module)",
+        _ => "fairgame.load(path)",
+    };
+    let message = format!(
+        "the model wraps an estimator of Python ({}), which gives rows their scores",
+        shown(kind)
+    );
+    Err(Error::new(ErrorKind::Settings, message).help(format!("use it from Python: {load}")))
+}
+
+/// A name from outside in a cell of a table: fit for a terminal, and without its middle where it is long.
+pub(crate) fn cell(text: &str) -> String {
+    const MOST: usize = 200;
+    const END: usize = 60;
+    let count = text.chars().count();
+    if count <= MOST {
+        return printable(text).into_owned();
+    }
+    let first: String = text.chars().take(MOST - END).collect();
+    let last: String = text.chars().skip(count - END).collect();
+    printable(&format!("{first}… {} characters …{last}", count - MOST)).into_owned()
 }
 
 #[cfg(test)]

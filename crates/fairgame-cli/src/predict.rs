@@ -2,12 +2,13 @@
 //!
 //! Rows are read, decided and written a chunk at a time, so memory does not grow with their number.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fairgame::classifier::{Classifier, Draw, Prediction, draws};
 use fairgame::table::{Column, Format, Table, Values, Writer};
-use fairgame::{Error, ErrorKind, Result};
+use fairgame::{Error, ErrorKind, Result, shown};
 use serde_json::json;
 
 use crate::output::{self, Stdout};
@@ -82,6 +83,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     let inputs = arguments.read.data.iter().map(Path::new).chain([arguments.model.as_path()]);
     output::check_distinct(inputs, arguments.output.as_deref())?;
     let mut classifier = Classifier::load(&arguments.model)?;
+    output::check_decides_alone(&classifier, arguments.score.as_deref())?;
     if let Some(score) = &arguments.score {
         classifier.take_scores_from(score).map_err(|error| error.at("--score"))?;
     }
@@ -100,13 +102,13 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
         None => Writer::stream(output::STDOUT, stdout.clone(), format),
     };
 
-    let (mut rows, mut positive) = (0, 0);
+    let (mut rows, mut positive, mut people) = (0, 0, Distinct::default());
     let mut unnamed = classifier.bound().unnamed();
     for table in chunks {
         let table = table.map_err(|error| classifier.about_features(error));
         let written = table.and_then(|table| {
-            unnamed.add(&table);
-            let predictions = arguments.decide(&classifier, &table, rows)?;
+            unnamed.add(&table)?;
+            let predictions = arguments.decide(&classifier, &table, rows, &mut people)?;
             writer.write(&result(&table, &kept, &predictions)?)?;
             Ok(predictions)
         });
@@ -126,7 +128,8 @@ pub(crate) fn run(arguments: &Predict) -> Result<Verdict> {
     }
     writer.finish()?;
     drop(count);
-    let warnings: Vec<String> = unnamed.finish().iter().map(ToString::to_string).collect();
+    let mut warnings: Vec<String> = unnamed.finish()?.iter().map(ToString::to_string).collect();
+    warnings.extend(arguments.id.as_deref().and_then(|id| people.warning(id, rows)));
     if !arguments.json {
         warnings.iter().for_each(output::warning);
     }
@@ -189,6 +192,7 @@ impl Predict {
         classifier: &Classifier,
         table: &Table,
         before: usize,
+        people: &mut Distinct,
     ) -> Result<Vec<Prediction>> {
         let features = classifier.encode(table)?;
         let Some(id) = &self.id else { return classifier.predict(&features, Draw::Features) };
@@ -202,7 +206,37 @@ impl Predict {
             })
         };
         let keys = draws.into_iter().enumerate().map(key).collect::<Result<Vec<_>>>()?;
+        people.add(&keys);
         classifier.predict(&features, Draw::Keys(&keys))
+    }
+}
+
+/// How many identifiers there are, as far as that is worth knowing: memory does not grow with the number of rows.
+#[derive(Default)]
+struct Distinct(HashSet<u64>);
+
+impl Distinct {
+    /// With so many identifiers, they are not of a few groups.
+    const MANY: usize = 10_000;
+
+    fn add(&mut self, keys: &[u64]) {
+        for &key in keys {
+            if self.0.len() < Self::MANY {
+                self.0.insert(key);
+            }
+        }
+    }
+
+    /// What to say where an identifier stands for very many rows: these share one draw.
+    fn warning(&self, id: &str, rows: usize) -> Option<String> {
+        let few = self.0.len();
+        (few < Self::MANY && rows > 20 * few.max(1)).then(|| {
+            format!(
+                "column `{}` has {few} different values for {rows} rows, and rows with the same value share a draw: is it \
+                 who a row is?",
+                shown(id)
+            )
+        })
     }
 }
 

@@ -91,7 +91,7 @@ impl ReadArguments {
     ) -> Result<RowReader<'_>> {
         let kinds = classifier.bound().kinds().into_iter().chain(classifier.kinds());
         let mut expected: BTreeMap<String, Kind> = kinds.collect();
-        if let Some(name) = identifiers {
+        if let Some(name) = identifiers.filter(|name| !self.format.declares(name)) {
             expected.entry(name.to_owned()).or_insert(Kind::Category);
         }
         let options = self.format.options(&classifier.missing());
@@ -105,6 +105,7 @@ impl ReadArguments {
         missing: &Missing,
         identifiers: Option<&str>,
     ) -> Result<RowReader<'_>> {
+        let identifiers = identifiers.filter(|name| !self.format.declares(name));
         let expected = identifiers.map(|name| (name.to_owned(), Kind::Category));
         let expected = expected.into_iter().collect();
         RowReader::new(self, ReadOptions { expected, ..self.format.options(missing) })
@@ -121,13 +122,23 @@ impl ReadArguments {
         self.format.check()?;
         let expected = classifier.kinds();
         let needed = expected.keys().map(String::as_str).chain(kept.iter().copied());
-        let needed: Vec<String> = needed.map(str::to_owned).collect();
+        let mut needed: Vec<String> = needed.map(str::to_owned).collect();
         let mut options = self.format.options(&classifier.missing());
+        options.untyped = Untyped::Text;
         if options.columns.is_none() && !needed.is_empty() {
+            // Groups that no row needs to be decided are looked at where they are there.
+            let groups = classifier.bound().unnamed();
+            let groups: Vec<&str> =
+                groups.columns().filter(|name| !needed.iter().any(|one| one == name)).collect();
+            if !groups.is_empty() && self.data.iter().all(|text| can_be_read_again(text)) {
+                let first = table::chunks(sources(&self.data)?, &options, 1)?.next().transpose()?;
+                let there =
+                    |name: &&&str| first.as_ref().is_some_and(|row| row.column(name).is_ok());
+                needed.extend(groups.iter().filter(there).map(|name| (*name).to_owned()));
+            }
             options.columns = Some(needed);
         }
-        let options = ReadOptions { expected, untyped: Untyped::Text, ..options };
-        table::chunks(sources(&self.data)?, &options, rows)
+        table::chunks(sources(&self.data)?, &ReadOptions { expected, ..options }, rows)
     }
 }
 
@@ -259,6 +270,11 @@ impl FormatArguments {
         table::read(sources, &options)
     }
 
+    /// Whether `--type` gives a column its kind.
+    fn declares(&self, column: &str) -> bool {
+        self.kinds.iter().any(|(declared, _)| declared == column)
+    }
+
     fn check(&self) -> Result<()> {
         for (index, (column, kind)) in self.kinds.iter().enumerate() {
             if self.kinds[..index].iter().any(|(other, before)| other == column && before != kind) {
@@ -304,6 +320,12 @@ impl FormatArguments {
 fn sources(data: &[String]) -> Result<Vec<Source>> {
     let source = |text: &String| match text.as_str() {
         "-" => Ok(Source::stream("standard input", io::stdin())),
+        text if text.ends_with(".safetensors") => {
+            let message = "this is a model file, and rows are wanted here";
+            Err(Error::new(ErrorKind::Settings, message)
+                .help("give one model, and then the files that have the rows")
+                .at(text))
+        }
         text => Source::parse(text),
     };
     data.iter().map(source).collect()

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::io::Write;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -257,6 +258,38 @@ fn more_than_the_memory() {
     // As many threads as nobody has.
     let many = limited(&format!("{train} --turns 300 --threads 1000000000"));
     assert!(matches!(many.0, Some(0 | 1)), "{}", many.1);
+}
+
+/// Small compressed files whose rows or columns need more memory than there is are refused with the line and the number.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_that_grow_beyond_the_memory() {
+    let folder = folder();
+    let pack = |name: &str, first: &str, piece: &str, times: usize| {
+        let file = std::fs::File::create(folder.path(name)).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        packed.write_all(first.as_bytes()).unwrap();
+        (0..times).for_each(|_| packed.write_all(piece.as_bytes()).unwrap());
+        packed.finish().unwrap();
+    };
+    pack("fields.csv.gz", "1", &",1".repeat(100_000), 110);
+    pack("long.csv.gz", "a,b\n1,", &"x".repeat(1 << 20), 1000);
+    let wide = format!("{}\n", "1,".repeat(999_999) + "1");
+    pack("rows.csv.gz", "", &wide, 400);
+    let binary = env!("CARGO_BIN_EXE_fairgame");
+    for (arguments, wanted) in [
+        ("data describe fields.csv.gz --no-header", "line 1: 11000001 columns would take 8.8 GB"),
+        ("train fields.csv.gz --no-header --label c1", "line 1: 11000001 columns would take"),
+        ("data describe long.csv.gz --max-field 1500M --max-record 1500M", "line 2: the row"),
+        ("data describe rows.csv.gz --no-header", "there is less memory"),
+    ] {
+        let script = format!("ulimit -v 2000000; exec {binary} {arguments}");
+        let mut shell = std::process::Command::new("sh");
+        let run = shell.args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+        let message = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(2), "{arguments}: {message}");
+        assert!(message.contains(wanted), "{arguments}: {message}");
+    }
 }
 
 /// A disk that is full when the training is done: a message, nothing half-written, and the model not lost.

@@ -70,3 +70,33 @@ fn what_a_model_needs_and_whom_it_does_not_know() {
     let run = folder.fairgame(&["predict", "m.safetensors", "new.csv"]);
     assert!(run.stderr.is_empty(), "{}", run.stderr);
 }
+
+#[test]
+fn small_mistakes() {
+    let folder = Folder::with("twice.csv", "a,b,a,y\n1,2,3,yes\n4,5,6,no\n");
+    let run = folder.fairgame(&["data", "describe", "twice.csv"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("both named `a`") && run.stderr.contains("--drop"), "{run:?}");
+    let run = folder.fairgame(&["data", "describe", "twice.csv", "--drop", "a"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+
+    // A number that is infinite is no category.
+    folder.write("inf.csv", "x,y\n1,yes\ninf,no\n3,yes\n");
+    let run = folder.fairgame(&["data", "describe", "inf.csv"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("line 3: column `x` holds `inf`"), "{run:?}");
+    folder.write("inf.csv", "x,y\ninfo,yes\ninf,no\n");
+    assert_eq!(folder.fairgame(&["data", "describe", "inf.csv"]).code, Some(0));
+
+    // Names that begin with a digit, and several names in one.
+    folder.write("rows.csv", "2023-y,b,c\n1,2,3\n0,4,5\n");
+    let run = folder.fairgame(&["train", "rows.csv", "--label", "2023-y == 1"]);
+    assert!(run.stderr.contains("written in backticks: `2023-y`"), "{run:?}");
+    let run = folder.fairgame(&["train", "rows.csv", "--label", "b == 2", "--ignore", "b,c"]);
+    assert!(run.stderr.contains("once for each of `b`, `c`"), "{run:?}");
+
+    let run = folder.fairgame(&["evaluate", "a.safetensors", "b.safetensors", "rows.csv"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    let help = folder.fairgame(&["train", "--help"]).stdout;
+    assert!(!help.contains("practical or practical") && !help.contains("lagrangian or lagrangian"));
+}

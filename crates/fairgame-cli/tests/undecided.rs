@@ -61,7 +61,10 @@ fn undecided_constraints_say_what_would_decide() {
     // 135 of 300 at 0.45: the half-width of 0.057 is to be 0.02.
     let text = said("positive_rate() <= 0.47");
     assert!(text.contains("rows to decide"), "{text}");
-    assert!(text.contains("About 2,600 rows like these would decide it"), "{text}");
+    assert!(
+        text.contains("About 2,600 rows like these would decide the undecided constraint"),
+        "{text}"
+    );
     assert!(!text.contains("--margin"), "nothing was trained: {text}");
     let text = said("positive_rate() <= 0.45");
     assert!(text.contains("no number"), "{text}");

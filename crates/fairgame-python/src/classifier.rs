@@ -162,9 +162,10 @@ impl PyClassifier {
                 Ok((found, self.0.seen(&table.0)?))
             })
             .map_err(failed)?;
-        let mut unnamed = self.0.bound().unnamed();
-        unnamed.add(&table.0);
-        let mut warnings: Vec<String> = unnamed.finish().iter().map(ToString::to_string).collect();
+        let mut unnamed = self.0.bound().unnamed_or_unlabelled();
+        unnamed.add(&table.0).map_err(failed)?;
+        let unnamed = unnamed.finish().map_err(failed)?;
+        let mut warnings: Vec<String> = unnamed.iter().map(ToString::to_string).collect();
         warnings.extend(seen.map(|seen| seen.to_string()));
         warnings.extend(without_unit(units.as_deref()));
         warnings.extend(self.0.forgets_unit(units.is_some()));

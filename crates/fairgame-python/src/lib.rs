@@ -9,6 +9,8 @@ mod game;
 mod table;
 mod train;
 
+use std::path::PathBuf;
+
 use fairgame::classifier::draws;
 use fairgame::evaluate::{self, Decisions, Evaluation, GroupAudit, GroupsFound};
 use fairgame::rate::{Problem, Weighted};
@@ -70,6 +72,13 @@ fn printable(text: &str) -> String {
 #[pyfunction]
 fn shown(text: &str) -> String {
     fairgame::shown(text).into_owned()
+}
+
+/// Writes a file whole or not at all. A new one has the permissions of the file `like`, if that is there.
+#[pyfunction]
+#[pyo3(signature = (path, content, like=None))]
+fn write_whole(path: PathBuf, content: &[u8], like: Option<PathBuf>) -> PyResult<()> {
+    fairgame::table::write_beside(&path, content, like.as_deref()).map_err(failed)
 }
 
 /// Refuses settings that no training could be made with, and gives the complete ones.
@@ -180,6 +189,7 @@ fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyGame>()?;
     module.add_function(wrap_pyfunction!(printable, module)?)?;
     module.add_function(wrap_pyfunction!(shown, module)?)?;
+    module.add_function(wrap_pyfunction!(write_whole, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(settings, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;

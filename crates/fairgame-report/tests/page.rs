@@ -257,3 +257,20 @@ fn the_first_page_is_for_those_who_sign() {
         assert!(html.contains(part), "{part}");
     }
 }
+
+/// Names and values that would turn text around or drive a terminal are shown as escapes, wherever they stand.
+#[test]
+fn nothing_hidden_is_on_the_page() {
+    let strange = "a\u{202e}b\u{1b}[31m\u{200b}";
+    let mut report = fixtures::two();
+    report.title = strange.to_owned();
+    report.warnings.push(strange.to_owned());
+    for model in &mut report.models {
+        model.name = strange.to_owned();
+        model.settings = serde_json::json!({ "label": strange });
+        model.constraints.iter_mut().for_each(|one| one.text = strange.to_owned());
+    }
+    let page = report.to_html();
+    assert!(page.contains(r"a\u{202e}b\u{1b}[31m\u{200b}"));
+    assert!(!page.contains(['\u{202e}', '\u{1b}', '\u{200b}']));
+}

@@ -8,15 +8,19 @@ use crate::{Error, ErrorKind, Result};
 
 /// Refuses what needs more bytes than there are.
 pub(crate) fn check(bytes: u128, what: &str, help: &str) -> Result<()> {
-    let fits = usize::try_from(bytes).is_ok_and(|bytes| {
-        let mut block: Vec<u8> = Vec::new();
-        block.try_reserve_exact(bytes).is_ok()
-    });
-    if fits {
+    if fits(bytes) {
         return Ok(());
     }
     let message = format!("{what} would take {}, and there is less memory", shown(bytes));
     Err(Error::new(ErrorKind::Settings, message).help(help.to_owned()))
+}
+
+/// Whether a block of so many bytes can be had.
+pub(crate) fn fits(bytes: u128) -> bool {
+    usize::try_from(bytes).is_ok_and(|bytes| {
+        let mut block: Vec<u8> = Vec::new();
+        block.try_reserve_exact(bytes).is_ok()
+    })
 }
 
 /// The bytes of memory that are free, where the system says.

@@ -15,7 +15,12 @@ pub fn write_text(path: &Path, text: &str) -> Result<()> {
 
 /// Writes bytes to a file, whole or not at all.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
-    let file = WholeFile::create(path)?;
+    write_beside(path, bytes, None)
+}
+
+/// Writes bytes to a file, whole or not at all. A new file has the permissions of the file `like`, if that is there.
+pub fn write_beside(path: &Path, bytes: &[u8], like: Option<&Path>) -> Result<()> {
+    let file = WholeFile::create_like(path, like)?;
     file.handle().write_all(bytes).map_err(|error| file.failed(&error))?;
     file.finish()
 }
@@ -41,6 +46,11 @@ const ENDING: &str = ".partial";
 
 impl WholeFile {
     pub(crate) fn create(path: &Path) -> Result<Self> {
+        Self::create_like(path, None)
+    }
+
+    /// One that has the permissions of the file `like` if it is new.
+    fn create_like(path: &Path, like: Option<&Path>) -> Result<Self> {
         let failed = |error| failed(&error, path);
         let found = fs::metadata(path);
         // Rather now than when all is written.
@@ -59,7 +69,8 @@ impl WholeFile {
             // What a link points to is written, not the link.
             let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
             remove_leftovers_of(&target);
-            create_partial(&target, found.ok().as_ref())
+            let permissions = found.ok().or_else(|| fs::metadata(like?).ok());
+            create_partial(&target, permissions.as_ref())
                 .map(|(partial, file)| (Some((partial, target)), file))
         };
         let (names, file) = opened.map_err(failed)?;

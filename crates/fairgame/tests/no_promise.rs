@@ -176,6 +176,28 @@ fn draws_that_rows_share() {
     assert_eq!(fine.standing(), Standing::Promised);
 }
 
+/// A gate's margin may be much larger than a promise needs: it is one if it covers the draws, and is never called smaller.
+#[test]
+fn a_large_margin_covers_draws() {
+    let mut promised = 0;
+    for (values, seed) in [(4, 5), (6, 5), (8, 5), (12, 5), (8, 6), (12, 6)] {
+        let mut columns = without_id(&people(4000, values, seed)).columns().to_vec();
+        columns.drain(2..4);
+        let rows = Table::new(columns).unwrap();
+        let mut spec = spec("positive_rate(member) >= 0.8 * positive_rate()");
+        spec.encoder.ignore.clear();
+        let fairgame::classifier::Selection::Shrink(shrink) = &mut spec.selection else { panic!() };
+        shrink.margin =
+            fairgame::classifier::Margin::Gate { confidence: 0.95, rows: 500, chance: 0.8 };
+        let trained = train_on(&spec, &rows, None);
+        let spread = spread_of(&trained, &rows);
+        promised += usize::from(trained.standing() == Standing::Promised && spread > 0.004);
+        let why = why_not(&trained);
+        assert!(!why.contains("smaller than"), "{why}");
+    }
+    assert!(promised > 0);
+}
+
 /// A group with five positive rows: that parts of it say nothing is said, and not that the constraint is violated.
 #[test]
 fn groups_of_too_few_rows() {

@@ -109,6 +109,7 @@ fn problem(predicates: &[Predicate]) -> Bound {
         FrozenConstraint { name: text.clone(), text, rates: Vec::new() }
     });
     let frozen = Frozen {
+        label_values: Vec::new(),
         label: written(&predicates[0]),
         objective: "error()".to_owned(),
         constraints: constraints.collect(),

@@ -175,7 +175,9 @@ fn help(flag: &Flag<'_>, one: &Use<'_>) -> String {
         help += " (repeatable)";
     }
     if one.value(defaults()).is_none() && !field.chooses {
-        let words: Vec<&str> = flag.uses.iter().filter_map(|one| variant(one)).collect();
+        let mut words: Vec<&str> = flag.uses.iter().filter_map(|one| variant(one)).collect();
+        let mut seen = std::collections::BTreeSet::new();
+        words.retain(|word| seen.insert(*word));
         if let (false, Some(choice)) = (words.is_empty(), one.path.first()) {
             let (Step::Name(choice) | Step::Variant(choice)) = choice;
             help += &format!("; for --{choice} {}", words.join(" or "));

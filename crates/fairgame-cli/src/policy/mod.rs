@@ -11,6 +11,7 @@ mod words;
 use std::path::Path;
 
 use clap::Args;
+use fairgame::algorithm::Algorithm;
 use fairgame::preset::Preset;
 use fairgame::train::{Recipe, Spec};
 use fairgame::{Error, ErrorKind, Result, rate};
@@ -127,22 +128,12 @@ impl PolicyArguments {
 
     /// The same without some flags, which mean something else to whoever asks; settings may be wrong.
     pub(crate) fn layered(&self, without: &[&str]) -> Result<Spec> {
-        let flags = || {
-            let typed = self.flags.typed.iter();
-            typed.filter(|(flag, _)| !without.contains(&flag.name.as_str()))
-        };
+        let flags = || self.typed_but(without);
         if let (Some(_), Some(model)) = (self.flags.text("score"), self.flags.text("model")) {
             return Err(settings(format!("--score and --model {model} are both given"))
                 .help("give --score for the scores of another model, or --model to train one"));
         }
-        // --set is as if the policy had said it, of the algorithm and the model that flags may name.
-        let mut spec = self.problem.policy()?;
-        for flag in flags().filter(|flag| is_choice(flag)) {
-            spec = apply(&spec, flag)?;
-        }
-        for text in &self.set {
-            spec = set(&spec, text).map_err(|error| error.at(format!("--set '{text}'")))?;
-        }
+        let mut spec = self.chosen(without)?;
         // Other flags are about the model and the algorithm that will be used.
         spec = spec.settled();
         let mut rest: Vec<_> = flags().filter(|flag| !is_choice(flag)).collect();
@@ -152,6 +143,29 @@ impl PolicyArguments {
             spec = apply(&spec, flag)?;
         }
         self.problem.put(&spec)
+    }
+
+    /// Whether the policy, a flag or `--set` names the algorithm.
+    pub(crate) fn names_algorithm(&self) -> Result<bool> {
+        Ok(self.chosen(&[])?.algorithm != Algorithm::Auto)
+    }
+
+    /// The policy with the flags that choose, and `--set`: that is as if the policy had said it, of the algorithm and the
+    /// model that flags may name.
+    fn chosen(&self, without: &[&str]) -> Result<Spec> {
+        let mut spec = self.problem.policy()?;
+        for flag in self.typed_but(without).filter(|flag| is_choice(flag)) {
+            spec = apply(&spec, flag)?;
+        }
+        for text in &self.set {
+            spec = set(&spec, text).map_err(|error| error.at(format!("--set '{text}'")))?;
+        }
+        Ok(spec)
+    }
+
+    /// The flags that were typed, without some.
+    fn typed_but(&self, without: &[&str]) -> impl Iterator<Item = &flags::Typed> {
+        self.flags.typed.iter().filter(|(flag, _)| !without.contains(&flag.name.as_str()))
     }
 }
 

@@ -5,7 +5,7 @@ mod render;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fairgame::classifier::Classifier;
+use fairgame::classifier::{Classifier, Selection};
 use fairgame::train::{Checkpoints, Outcome, Shape, Spec, Standing, Stream, Streams};
 use fairgame::{Error, ErrorKind, Result, Store, Threads, table};
 
@@ -25,8 +25,9 @@ Examples:
   fairgame train people.csv --policy policy.toml --checkpoint run/ --resume
   fairgame train people.csv --policy policy.toml --turns 20000 --print-policy > complete.toml
 
-Exit codes: 0 every constraint is enforced or promised, 1 one is violated, 2 bad usage or data, 130 stopped
-by Ctrl-C, SIGTERM or SIGHUP (the model is made of what was kept until then, if every fold has a model).";
+Exit codes: 0 every constraint is enforced or promised, 1 one is violated (with --require-promise: not
+promised), 2 bad usage or data, 130 stopped by Ctrl-C, SIGTERM or SIGHUP (the
+model is made of what was kept until then, if every fold has a model).";
 
 #[derive(Args)]
 pub(crate) struct Train {
@@ -42,6 +43,10 @@ pub(crate) struct Train {
     /// Where the model is written
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Exit with code 1 unless every constraint is promised; goes with a margin of a confidence (--margin 95%)
+    #[arg(long)]
+    require_promise: bool,
 
     /// Where a report is written, as one HTML page
     #[arg(long, value_name = "FILE")]
@@ -109,6 +114,7 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     let checkpoints = arguments.checkpoints();
     let store = arguments.memory.map_or_else(Store::half_of_free, |bytes| Store::new(bytes as u64));
     let plan = spec.plan(&arguments.shape())?.with_threads(threads).with_checkpoints(checkpoints);
+    let plan = plan.with_open_algorithm(!arguments.policy.names_algorithm()?);
     let mut progress = Progress::new(arguments.quiet, arguments.json);
     let outcome = plan.with_store(store).run_streams(streams, &mut progress);
     let seconds = progress.finish();
@@ -149,6 +155,7 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     reported?;
     Ok(match trained.standing() {
         _ if trained.was_stopped() => Verdict::Interrupted,
+        Standing::Enforced if arguments.require_promise => Verdict::Violated,
         Standing::Promised | Standing::Enforced => Verdict::Met,
         Standing::Violated => Verdict::Violated,
     })
@@ -159,6 +166,12 @@ impl Train {
         let mut spec = self.policy.spec(&self.split.flags)?;
         // A model remembers them, and reads the rows it is to decide as it read those it learnt from.
         spec.missing = self.read.format.missing(&spec.missing);
+        let sure =
+            matches!(spec.selection, Selection::Shrink(one) if one.margin.confidence().is_some());
+        if self.require_promise && !sure {
+            let message = "--require-promise is given, and the margin is of no confidence";
+            return Err(Error::new(ErrorKind::Settings, message).help("give one: --margin 95%"));
+        }
         Ok(spec)
     }
 

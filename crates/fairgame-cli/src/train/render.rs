@@ -7,7 +7,7 @@ use fairgame::algorithm::Algorithm;
 use fairgame::classifier::{Blend, Margin, Selection, ShrinkSpec};
 use fairgame::evaluate::{ConstraintResult, Evaluation, ROUNDING};
 use fairgame::train::{BaselineKind, GameSummary, Standing, Trained, weight_of_steps};
-use fairgame::{Result, printable, shown};
+use fairgame::{Result, shown};
 use serde_json::{Value, json};
 
 use crate::output;
@@ -231,7 +231,7 @@ impl Rendered<'_> {
         });
         let names = parts.first().map_or(&[][..], |(_, part)| &part.constraints);
         for (i, one) in names.iter().enumerate() {
-            row(printable(&one.name).into_owned(), &|part| match part.constraints[i].value() {
+            row(output::cell(&one.name), &|part| match part.constraints[i].value() {
                 Some(value) if std::ptr::eq(part, parts[own - 1].1) && tested => {
                     format!("{value:+.4} {}", part.constraints[i].verdict)
                 }
@@ -342,7 +342,7 @@ impl Rendered<'_> {
                 format!("{:+.4} ({:+.4} to {:+.4})", found.value, interval.low, interval.high)
             });
             table.add_row([
-                printable(&one.constraint).into_owned(),
+                output::cell(&one.constraint),
                 number(one.value),
                 one.optimism.map_or("–".to_owned(), number),
                 match one.margin < one.asked - 5e-5 {
@@ -462,7 +462,7 @@ impl Rendered<'_> {
         match costs.max_by(|a, b| a.0.total_cmp(&b.0)) {
             Some((price, one)) if price > 0.001 => format!(
                 "The constraint that costs most is `{}`: 0.01 of slack would lower the objective by {:.4}.\n",
-                printable(&one.name).into_owned(),
+                output::cell(&one.name),
                 0.01 * price
             ),
             _ => String::new(),
@@ -478,7 +478,7 @@ impl Rendered<'_> {
         let mut text = String::new();
         for one in &test.constraints {
             if let Some(reason) = one.measurement.reason() {
-                let name = printable(&one.name).into_owned();
+                let name = output::cell(&one.name);
                 text += &format!("On the test rows, `{name}` cannot be measured: {reason}.\n");
             }
         }

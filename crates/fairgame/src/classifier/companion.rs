@@ -19,7 +19,7 @@ pub struct Companion {
     pub format: String,
     /// The class of each estimator.
     pub estimators: Vec<String>,
-    /// The columns that the estimators were fitted on, in order.
+    /// The columns of the data that the estimators were fitted on, in order, and among them those that are ignored.
     pub features: Vec<String>,
     /// Whether these columns had names of their own; if not, they are found by position.
     pub named: bool,
@@ -27,6 +27,9 @@ pub struct Companion {
     /// the probabilities of patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Vec<u32>>,
+    /// The columns that are no features: estimators are not given them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
 }
 
 impl Companion {
@@ -54,7 +57,8 @@ mod tests {
     fn beside(file: &str, sha256: &str) -> Companion {
         let (estimators, features) = (vec!["LGBMClassifier".to_owned()], vec!["age".to_owned()]);
         let (file, sha256, format) = (file.to_owned(), sha256.to_owned(), "joblib".to_owned());
-        Companion { file, sha256, format, estimators, features, named: true, groups: Vec::new() }
+        let (groups, ignored) = (Vec::new(), Vec::new());
+        Companion { file, sha256, format, estimators, features, named: true, groups, ignored }
     }
 
     #[test]

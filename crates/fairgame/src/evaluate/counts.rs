@@ -270,6 +270,7 @@ mod tests {
             let columns = names.map(|name| Column::new(name, Values::Boolean(truths(most))));
             let table = Table::new(columns.into()).unwrap();
             let frozen = crate::rate::Frozen {
+                label_values: Vec::new(),
                 label: "y == true".into(),
                 objective: names[1..]
                     .iter()

@@ -1,5 +1,6 @@
 //! What was decided of rows.
 
+use crate::table::is_probability;
 use crate::{Error, ErrorKind, Result};
 
 /// What was decided of each row.
@@ -10,9 +11,6 @@ pub enum Decisions<'a> {
     /// The chance of a positive decision; what is beyond 0 or 1 by no more than rounding is 0 or 1.
     Probabilities(&'a [f64]),
 }
-
-/// By so much a sum of chances may be beyond 0 or 1: 0.1 + 0.2 + 0.7 is 1.0000000000000002 to some.
-const SLACK: f64 = 1e-9;
 
 impl Decisions<'_> {
     fn len(&self) -> usize {
@@ -37,7 +35,7 @@ impl Decisions<'_> {
             return Err(Error::new(ErrorKind::Value, message));
         }
         let Decisions::Probabilities(probabilities) = self else { return Ok(()) };
-        match probabilities.iter().position(|p| !(-SLACK..=1.0 + SLACK).contains(p)) {
+        match probabilities.iter().position(|&p| !is_probability(p)) {
             None => Ok(()),
             Some(row) => {
                 let message = format!(

@@ -4,7 +4,7 @@
 //! 0 and 1 are taken as 10⁻⁶ and 1 − 10⁻⁶: no finite number of rows shows more.
 
 use crate::settings::{Fault, declare};
-use crate::table::{Table, Values, no_such_column};
+use crate::table::{Table, Values, is_probability, no_such_column};
 use crate::{Error, ErrorKind, Result};
 
 declare! {
@@ -54,7 +54,7 @@ impl ScoreScale {
             return wrong(message, "name the column that has the scores");
         };
         let sound = |score: &f64| match self {
-            ScoreScale::Probability => (0.0..=1.0).contains(score),
+            ScoreScale::Probability => is_probability(*score),
             ScoreScale::LogOdds => score.is_finite() && score.abs() <= f64::from(f32::MAX),
         };
         match scores.iter().position(|score| !sound(score)) {
@@ -69,8 +69,8 @@ impl ScoreScale {
             ),
             Some(row) => wrong(
                 format!("row {} has the score {}, which is no probability", row + 1, scores[row]),
-                "give probabilities from 0 to 1, or say that the scores are log-odds: \
-                 model.scores.scale = \"log_odds\"",
+                "give probabilities from 0 to 1, or set the scale to log-odds: \
+                 --set 'model.scores.scale = \"log_odds\"', in Python scale=\"log_odds\"",
             ),
         }
     }

@@ -13,6 +13,7 @@ use super::lower::{LABEL, Lowering, Predicates};
 use super::partition::{Partition, PartitionBuilder};
 use super::problem::{BindNotice, Problem, Source};
 use super::survey::Quantiles;
+use super::unnamed::label_values;
 use crate::table::{Kind, Predicate, Table};
 use crate::{Error, ErrorKind, Result};
 
@@ -22,6 +23,8 @@ pub struct Bound {
     /// Different predicates: the label first, then groups and older decisions as they first come.
     pub(super) predicates: Arc<[Predicate]>,
     pub(super) label_text: String,
+    /// The values of the label's column in training, where they are few and named.
+    pub(super) label_values: Vec<String>,
     pub(super) objective: BoundLoss,
     pub(super) objective_text: String,
     pub(super) constraints: Vec<BoundConstraint>,
@@ -139,6 +142,7 @@ impl Problem {
         };
         let label = lowering.condition(&self.label.tree)?;
         let label_text = express(&label).to_string();
+        let label_values = label_values(&label, train);
         lowering.predicates.intern(label);
         lowering.source = &self.objective.source;
         let (objective, objective_tree) = linear::objective(&self.objective.tree, &mut lowering)?;
@@ -161,6 +165,7 @@ impl Problem {
         Ok(Bound {
             predicates: predicates.into_list(),
             label_text,
+            label_values,
             objective,
             objective_text: objective_tree.to_string(),
             constraints,
@@ -169,6 +174,11 @@ impl Problem {
 }
 
 impl Bound {
+    /// Takes the labels that there are from other rows than those that the problem was bound to.
+    pub(crate) fn remember_labels(&mut self, table: &Table) {
+        self.label_values = label_values(&self.predicates[LABEL], table);
+    }
+
     /// The error alone, as a problem of the same predicates.
     ///
     /// # Errors
@@ -247,6 +257,7 @@ impl Bound {
     pub fn frozen(&self) -> Frozen {
         Frozen {
             label: self.label_text.clone(),
+            label_values: self.label_values.clone(),
             objective: self.objective_text.clone(),
             constraints: self.constraints.iter().map(FrozenConstraint::new).collect(),
         }
@@ -263,6 +274,7 @@ impl Bound {
         }
         let mut notices = Vec::new();
         if !empty.constraints.is_empty() {
+            let mut left_out = Vec::new();
             for (&index, (span, reason)) in &empty.constraints {
                 let constraint = &self.constraints[index];
                 // Only the groups that the `each` made may be left out, not others beside them.
@@ -275,8 +287,15 @@ impl Bound {
                     };
                     return Err(group_error(&constraint.loss.source, *span, reason, help));
                 }
-                let (constraint, reason) = (constraint.name.clone(), reason.clone());
-                notices.push(BindNotice::EmptyGroup { constraint, reason });
+                left_out.push((constraint.name.clone(), reason.clone()));
+            }
+            let first = left_out.first().map(|(_, reason)| reason.clone()).unwrap_or_default();
+            if left_out.len() > 1 {
+                let constraints = left_out.into_iter().map(|(constraint, _)| constraint).collect();
+                notices.push(BindNotice::EmptyGroups { constraints, reason: first });
+            } else {
+                let single = |(constraint, reason)| BindNotice::EmptyGroup { constraint, reason };
+                notices.extend(left_out.into_iter().map(single));
             }
             let mut index = 0..;
             self.constraints

@@ -20,6 +20,9 @@ use crate::{ErrorKind, Result};
 pub struct Frozen {
     /// The label's condition.
     pub label: String,
+    /// The values that the label's column had in training, where they are few and named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub label_values: Vec<String>,
     /// The objective.
     pub objective: String,
     /// The constraints.
@@ -129,6 +132,7 @@ impl Frozen {
         Ok(Bound {
             predicates: predicates.into_list(),
             label_text: self.label.clone(),
+            label_values: self.label_values.clone(),
             objective: loss,
             objective_text: self.objective.clone(),
             constraints,

@@ -74,4 +74,4 @@ pub(crate) use set::Set;
 pub use surrogate::Surrogate;
 pub(crate) use survey::{Quantiles, Question, Survey};
 pub use tally::{Count, Push, Tally, push_scores, tally_scores};
-pub use unnamed::{Unnamed, UnnamedValues};
+pub use unnamed::{RowNotice, Unnamed};

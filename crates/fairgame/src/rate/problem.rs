@@ -114,6 +114,13 @@ pub enum BindNotice {
         /// Why.
         reason: String,
     },
+    /// Several groups of an `each` have nothing to measure, and their constraints are left out.
+    EmptyGroups {
+        /// The constraints that are left out.
+        constraints: Vec<String>,
+        /// Why the first of them is.
+        reason: String,
+    },
     /// No classifier violates the constraint.
     AlwaysMet {
         /// The constraint.
@@ -126,6 +133,18 @@ impl fmt::Display for BindNotice {
         match self {
             BindNotice::EmptyGroup { constraint, reason } => {
                 write!(f, "left out `{}`: {}", printable(constraint), printable(reason))
+            }
+            BindNotice::EmptyGroups { constraints, reason } => {
+                const SHOWN: usize = 3;
+                let some =
+                    constraints.iter().take(SHOWN).map(|one| format!("`{}`", printable(one)));
+                let some = some.collect::<Vec<_>>().join(", ");
+                let more = if constraints.len() > SHOWN { ", …" } else { "" };
+                let (count, reason) = (constraints.len(), printable(reason));
+                write!(
+                    f,
+                    "left out {count} constraints, of the first because {reason}: {some}{more}"
+                )
             }
             BindNotice::AlwaysMet { constraint } => {
                 let constraint = printable(constraint);

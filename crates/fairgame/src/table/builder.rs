@@ -9,13 +9,15 @@ use super::{
     Category, Column, Dictionary, Kind, MISSING, Missing, ReadOptions, Table, Values, list,
     no_such_column,
 };
-use crate::{Error, ErrorKind, Remedy, Result, shown};
+use crate::{Error, ErrorKind, Remedy, Result, memory, shown};
 
 /// A table that grows; all sources of one read append to the same one.
 #[derive(Default)]
 pub(super) struct TableBuilder {
     pub(super) columns: Vec<ColumnBuilder>,
     started: bool,
+    /// The bytes of values that memory was last asked for.
+    foreseen: usize,
 }
 
 /// A column that grows.
@@ -120,8 +122,8 @@ impl TableBuilder {
         names: Vec<String>,
         options: &ReadOptions,
     ) -> Result<Vec<Option<usize>>> {
-        check_names(&names)?;
         let wanted = options.wanted();
+        check_names(&names, &wanted)?;
         let kept: Vec<String> = names.iter().filter(|name| wanted(name)).cloned().collect();
         if self.started {
             same_names(&self.columns, &kept)?;
@@ -148,15 +150,41 @@ impl TableBuilder {
                 .help("keep at least one column"));
         }
         self.started = true;
+        let kind = |name: &String| match (options.kinds.get(name), options.expected.get(name)) {
+            // Saying what has to be changes nothing.
+            (None, Some(kind)) => Ok(Some((*kind, Origin::Expected))),
+            (Some(kind), Some(expected)) if kind == expected => Ok(Some((*kind, Origin::Expected))),
+            (Some(kind), None) => Ok(Some((*kind, Origin::Declared))),
+            (None, None) => Ok(None),
+            (Some(kind), Some(expected)) => {
+                let name = shown(name);
+                let message = format!("column `{name}` has to be a {expected}, not a {kind}");
+                Err(Error::new(ErrorKind::Column, message).help("do not declare it to be another"))
+            }
+        };
         self.columns = kept
             .into_iter()
-            .map(|name| {
-                let declared = options.kinds.get(&name).map(|kind| (*kind, Origin::Declared));
-                let expected = options.expected.get(&name).map(|kind| (*kind, Origin::Expected));
-                ColumnBuilder::new(name, declared.or(expected))
-            })
-            .collect();
+            .map(|name| kind(&name).map(|kind| ColumnBuilder::new(name, kind)))
+            .collect::<Result<_>>()?;
         Ok(())
+    }
+
+    /// Refuses so many more rows where there is no memory for them. Columns double as they grow, so memory is asked for
+    /// each time that their size has doubled.
+    pub(super) fn foresee(&mut self, rows: usize) -> Result<()> {
+        const FROM: usize = 16 << 20;
+        let rows = self.rows() + rows;
+        let bytes = size_of::<f64>().saturating_mul(self.columns.len()).saturating_mul(rows);
+        if bytes <= self.foreseen.max(FROM) {
+            return Ok(());
+        }
+        self.foreseen = bytes.saturating_mul(2);
+        let what = format!("{rows} rows of {} columns", self.columns.len());
+        memory::check(
+            bytes as u128,
+            &what,
+            "keep fewer columns, or read on a machine with more memory",
+        )
     }
 
     /// How many rows were appended since the last table was taken.
@@ -170,9 +198,10 @@ impl TableBuilder {
     }
 }
 
-fn check_names(names: &[String]) -> Result<()> {
+/// Refuses columns without a name, or with that of another, unless they are left out.
+fn check_names(names: &[String], wanted: &impl Fn(&str) -> bool) -> Result<()> {
     let mut places = HashMap::with_capacity(names.len());
-    for (index, name) in names.iter().enumerate() {
+    for (index, name) in names.iter().enumerate().filter(|(_, name)| wanted(name)) {
         if name.is_empty() {
             return Err(Error::new(
                 ErrorKind::Column,
@@ -187,7 +216,8 @@ fn check_names(names: &[String]) -> Result<()> {
                 format!("columns {} and {} are both named `{name}`", earlier + 1, index + 1)
             })
             .help("rename one")
-            .remedy(Remedy::Names));
+            .remedy(Remedy::Names)
+            .remedy(Remedy::Drop(name.clone())));
         }
     }
     Ok(())

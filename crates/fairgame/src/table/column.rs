@@ -197,3 +197,10 @@ impl Column {
         Column { name: self.name.clone(), values }
     }
 }
+
+/// Whether a number is a probability. A sum of these may be beyond 0 or 1 by rounding: 0.1 + 0.2 + 0.7 is
+/// 1.0000000000000002 to some.
+pub(crate) fn is_probability(number: f64) -> bool {
+    const SLACK: f64 = 1e-9;
+    (-SLACK..=1.0 + SLACK).contains(&number)
+}

@@ -14,12 +14,16 @@ use csv::{ByteRecord, Error as CsvError, ErrorKind as CsvErrorKind, Reader, Read
 
 use super::builder::{ColumnBuilder, Misfit, Origin, TableBuilder, infer};
 use super::input::Stream;
-use super::quotes::{Grammar, Limits, PER_FIELD, Seen, TooLong, Unspaced};
+use super::quotes::{Grammar, LARGE, Limits, PER_FIELD, Seen, TooLong, Unspaced};
 use super::{Header, ReadOptions, Untyped};
-use crate::{Error, ErrorKind, Remedy, Result};
+use crate::{Error, ErrorKind, Remedy, Result, memory};
 
 /// How many rows settle the kinds of the columns.
 const SAMPLE: usize = 10_000;
+
+/// What a column takes at least, in bytes: its name, in the header, in the table and in the indices of both, and its place.
+/// Measured on files of a million columns.
+const PER_COLUMN: u128 = 800;
 
 /// So many of these are appended column by column at a time.
 const BLOCK: usize = 256;
@@ -49,6 +53,7 @@ impl Rows {
             return Err(Error::new(ErrorKind::Format, "the file is empty")
                 .help("give a file with a header line and at least one row"));
         }
+        check_columns(record.len()).map_err(|error| error.at(records.place(&record)))?;
         let (names, mut pending) =
             names(&record, options).map_err(|error| error.at(records.place(&record)))?;
         let fields: Vec<Option<usize>> = table.open(names, options)?;
@@ -58,8 +63,16 @@ impl Rows {
         }
         let mut sample = Vec::new();
         if table.columns.iter().any(|column| column.kind().is_none()) {
+            let (mut bytes, mut foreseen) = (0, LARGE as usize);
             while pending || (sample.len() < SAMPLE && records.next(&mut record)?) {
                 pending = false;
+                bytes += held(&record);
+                if bytes > foreseen {
+                    foreseen = 2 * bytes;
+                    let what = format!("the first {} rows, which tell the kinds", sample.len() + 1);
+                    check_memory(2 * bytes, &what)
+                        .map_err(|error| error.at(records.place(&record)))?;
+                }
                 sample.push((record.clone(), records.place(&record)));
             }
             for (field, column) in fields.iter().enumerate() {
@@ -88,6 +101,9 @@ impl Rows {
             if block.is_empty() {
                 break;
             }
+            if let Some((_, place)) = block.first() {
+                table.foresee(block.len()).map_err(|error| error.at(place))?;
+            }
             append_all(&block, &self.fields, options, table)?;
             room -= block.len();
         }
@@ -96,12 +112,43 @@ impl Rows {
                 return self.records.check_end().map(|()| false);
             }
             self.pending = false;
-            append(&self.record, &self.fields, options, table)
+            table
+                .foresee(1)
+                .and_then(|()| append(&self.record, &self.fields, options, table))
                 .map_err(|error| error.at(self.records.place(&self.record)))?;
             room -= 1;
         }
         Ok(true)
     }
+}
+
+/// The bytes that a row takes while it is held.
+fn held(record: &ByteRecord) -> usize {
+    record.as_slice().len() + PER_FIELD as usize * record.len()
+}
+
+/// Refuses more columns than there is memory for: a row of `1,1,1,…` is small, but each of its fields becomes a column.
+fn check_columns(columns: usize) -> Result<()> {
+    let bytes = PER_COLUMN * columns as u128;
+    if bytes < u128::from(LARGE) || memory::fits(bytes) {
+        return Ok(());
+    }
+    let bytes = memory::shown(bytes);
+    let message = format!("{columns} columns would take {bytes}, and there is less memory");
+    Err(Error::new(ErrorKind::Value, message)
+        .help("see whether line ends are missing")
+        .remedy(Remedy::Delimiter))
+}
+
+/// Refuses what needs more bytes than there are.
+fn check_memory(bytes: usize, what: &str) -> Result<()> {
+    if memory::fits(bytes as u128) {
+        return Ok(());
+    }
+    let bytes = memory::shown(bytes as u128);
+    let message = format!("{what}, would take {bytes}, and there is less memory");
+    Err(Error::new(ErrorKind::Value, message)
+        .help("read a smaller file, or on a machine with more memory"))
 }
 
 /// The column names, and whether the first record is data rather than a header.
@@ -244,7 +291,7 @@ impl Records {
 
     fn check_length(&self, record: &ByteRecord) -> Result<()> {
         let length = record.as_slice().len();
-        if length + PER_FIELD as usize * record.len() > self.limits.record {
+        if held(record) > self.limits.record {
             return Err(self.too_long(TooLong::Record(0)).at(self.place(record)));
         }
         // No field is longer than its row.
@@ -253,6 +300,11 @@ impl Records {
         {
             let error = self.too_long(TooLong::Field(0)).at(format!("field {}", at + 1));
             return Err(error.at(self.place(record)));
+        }
+        // Its fields are copied into their columns, and these double as they grow.
+        if length > LARGE as usize {
+            let what = format!("the row, of {}", memory::shown(length as u128));
+            check_memory(3 * length, &what).map_err(|error| error.at(self.place(record)))?;
         }
         Ok(())
     }
@@ -265,6 +317,13 @@ impl Records {
         match what {
             TooLong::Field(_) => error("field", self.limits.field).remedy(Remedy::MaxField),
             TooLong::Record(_) => error("row", self.limits.record).remedy(Remedy::MaxRecord),
+            TooLong::Memory(_, bytes) => {
+                let bytes = memory::shown(bytes.into());
+                let message =
+                    format!("the row has more than {bytes}, and there is no memory for it");
+                Error::new(ErrorKind::Value, message)
+                    .help("see whether a quote or a line end is missing")
+            }
         }
     }
 
@@ -330,7 +389,8 @@ impl Records {
                 if let Some(&what) =
                     error.get_ref().and_then(|inner| inner.downcast_ref::<TooLong>())
                 {
-                    let (TooLong::Field(line) | TooLong::Record(line)) = what;
+                    let (TooLong::Field(line) | TooLong::Record(line) | TooLong::Memory(line, _)) =
+                        what;
                     return self.too_long(what).at(format!("line {line}"));
                 }
                 let line = self.reader.position().line();

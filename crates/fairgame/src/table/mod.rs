@@ -25,8 +25,9 @@ mod text;
 mod write;
 
 pub use crate::kind::Kind;
-pub use crate::whole::{remove_leftovers, write_bytes, write_text};
+pub use crate::whole::{remove_leftovers, write_beside, write_bytes, write_text};
 pub use chunks::Chunks;
+pub(crate) use column::is_probability;
 pub use column::{Category, Column, MISSING, Values};
 pub use dictionary::Dictionary;
 pub use feed::Feed;
@@ -166,6 +167,12 @@ pub(crate) fn no_such_column<'a>(
         true => error.remedy(crate::Remedy::Delimiter),
         false => error,
     };
+    let several: Vec<&str> = name.split(',').map(str::trim).collect();
+    if several.len() > 1 && several.iter().all(|one| names.clone().any(|known| known == *one)) {
+        let several = list(several.into_iter());
+        return error
+            .help(format!("names are not joined by commas: give it once for each of {several}"));
+    }
     match nearest(name, names.clone()) {
         Some(near) => error.help(format!("did you mean `{}`?", shown(near))),
         None => error.help(format!("the columns are {}", list(names))),

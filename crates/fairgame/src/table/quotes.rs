@@ -9,11 +9,16 @@
 //! The parser holds a whole row, however long. So the text ends with an error where a field or a row is far beyond its
 //! limit: twice as long and a piece of the file, since quotes may be doubled and only whole pieces are counted. What is
 //! nearer to the limit is seen once the row is parsed.
+//!
+//! The parser doubles its memory as a row grows, and a program that gets none ends at once. So from [`LARGE`] on, the text
+//! also ends with an error where there is no memory for a row of twice the length.
 
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Read};
 use std::rc::Rc;
+
+use crate::memory;
 
 /// A reader that leaves out spaces between a delimiter or line end and a quote.
 pub(super) struct Unspaced<R> {
@@ -31,8 +36,13 @@ pub(super) struct Unspaced<R> {
     /// The line on which the row begins, and the bytes so far of the row and of its last field.
     record: (u64, u64),
     field: u64,
+    /// The length of row that memory was last asked for.
+    foreseen: u64,
     seen: Rc<Seen>,
 }
+
+/// From this length on, memory for a row is asked for before the parser needs it.
+pub(super) const LARGE: u64 = 16 << 20;
 
 /// What the parser holds of a field beside its bytes: where it ends.
 pub(super) const PER_FIELD: u64 = 8;
@@ -51,6 +61,8 @@ pub(super) enum TooLong {
     Field(u64),
     /// The row that begins on this line.
     Record(u64),
+    /// The row that begins on this line, of so many bytes so far, for which there is no memory.
+    Memory(u64, u64),
 }
 
 impl fmt::Display for TooLong {
@@ -58,6 +70,7 @@ impl fmt::Display for TooLong {
         match self {
             TooLong::Field(line) => write!(f, "a field of line {line} is too long"),
             TooLong::Record(line) => write!(f, "line {line} is too long"),
+            TooLong::Memory(line, _) => write!(f, "there is no memory for line {line}"),
         }
     }
 }
@@ -106,6 +119,7 @@ impl<R: Read> Unspaced<R> {
             limits,
             record: (1, 0),
             field: 0,
+            foreseen: LARGE,
             seen: Rc::default(),
         }
     }
@@ -207,12 +221,20 @@ impl<R: Read> Unspaced<R> {
     }
 
     /// Refuses to go on where a row or a field is far too long; a comment is held by nobody.
-    fn check(&self) -> io::Result<()> {
+    fn check(&mut self) -> io::Result<()> {
         let far = |limit: usize| (limit as u64).saturating_mul(2).saturating_add(1 << 16);
         let too_long = match self.state {
             State::Comment => return Ok(()),
             _ if self.field > far(self.limits.field) => TooLong::Field(self.record.0),
             _ if self.record.1 > far(self.limits.record) => TooLong::Record(self.record.0),
+            _ if self.record.1 > self.foreseen => {
+                let (line, bytes) = self.record;
+                self.foreseen = 2 * bytes;
+                if memory::fits(3 * u128::from(bytes)) {
+                    return Ok(());
+                }
+                TooLong::Memory(line, bytes)
+            }
             _ => return Ok(()),
         };
         Err(io::Error::other(too_long))

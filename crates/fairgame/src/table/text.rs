@@ -139,7 +139,7 @@ pub(super) enum Parsed {
 /// Integers up to this size are exact in an f64.
 pub(super) const EXACT: u64 = 1 << 53;
 
-/// Reads a decimal number: digits, sign, point, exponent. Infinities and NaN are not numbers.
+/// Reads a decimal number: digits, sign, point, exponent. Infinities are too large, and NaN is not a number.
 pub(super) fn number(text: &[u8]) -> Parsed {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -151,7 +151,9 @@ pub(super) fn number(text: &[u8]) -> Parsed {
         return Parsed::Number(if negative { 0.0 - value } else { value });
     }
     if !matches!(digits.first(), Some(b'0'..=b'9' | b'.')) {
-        return Parsed::NotNumber;
+        let infinite =
+            [&b"inf"[..], b"infinity"].iter().any(|word| digits.eq_ignore_ascii_case(word));
+        return if infinite { Parsed::TooLarge } else { Parsed::NotNumber };
     }
     let Ok(text) = std::str::from_utf8(text) else { return Parsed::NotNumber };
     let exact = || text.trim_start_matches(['+', '-']).parse::<u64>().is_ok_and(|n| n <= EXACT);
@@ -279,7 +281,9 @@ mod tests {
             (".5", Parsed::Number(0.5)),
             ("-2.50", Parsed::Number(-2.5)),
             ("1e999", Parsed::TooLarge),
-            ("inf", Parsed::NotNumber),
+            ("inf", Parsed::TooLarge),
+            ("-Infinity", Parsed::TooLarge),
+            ("info", Parsed::NotNumber),
             ("nan", Parsed::NotNumber),
             ("-", Parsed::NotNumber),
             ("", Parsed::NotNumber),

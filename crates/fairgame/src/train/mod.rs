@@ -27,6 +27,7 @@ mod rules;
 mod scores;
 mod shared;
 mod spec;
+mod strange;
 mod streams;
 mod tradeoff;
 mod training;

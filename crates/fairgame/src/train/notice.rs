@@ -32,10 +32,24 @@ pub enum Notice {
         /// What the label is of all rows.
         positive: bool,
     },
-    /// There are so many constraints that Algorithm 4 is played in place of Algorithm 3.
+    /// There are so many constraints that Algorithm 4 is much faster than Algorithm 3.
     ManyConstraints {
         /// How many.
         constraints: usize,
+        /// Whether it is played in its place, since nobody named Algorithm 3.
+        replaced: bool,
+    },
+    /// Rows that constraints say nothing of.
+    Rows {
+        /// Of which rows: `training`, `validation` or `test`.
+        part: &'static str,
+        /// What.
+        notice: rate::RowNotice,
+    },
+    /// A margin of standard errors that may have been meant as a confidence.
+    MarginOfErrors {
+        /// How many.
+        errors: f64,
     },
     /// Rows are exact copies of others.
     Copies {
@@ -77,10 +91,21 @@ impl fmt::Display for Notice {
                 let none = if *positive { "every" } else { "no" };
                 write!(f, "{none} training row is positive: there is nothing to learn")
             }
-            Notice::ManyConstraints { constraints } => write!(
+            Notice::ManyConstraints { constraints, replaced } => {
+                let then = match replaced {
+                    true => "`lagrangian` is played in its place",
+                    false => "`lagrangian` would be faster",
+                };
+                write!(
+                    f,
+                    "with {constraints} constraints, a turn of `practical` takes the cube of their number: {then}"
+                )
+            }
+            Notice::Rows { part, notice } => write!(f, "in the {part} rows, {notice}"),
+            Notice::MarginOfErrors { errors } => write!(
                 f,
-                "with {constraints} constraints, a turn of `practical` would take the cube of their number: `lagrangian` is \
-                 played in its place"
+                "the margin {errors} is of standard errors: for a confidence, write it as a percentage (`{}%`)",
+                100.0 * errors
             ),
             Notice::Copies { rows } => write!(
                 f,

@@ -81,7 +81,8 @@ impl Outside {
     /// If the settings do not fit the rows, or the algorithm is not one whose model player takes steps.
     pub fn new(spec: &Spec, name: &str, data: Data<'static>, threads: &Threads) -> Result<Self> {
         let mut spec = spec.clone();
-        if spec.algorithm == Algorithm::Auto {
+        let open = spec.algorithm == Algorithm::Auto;
+        if open {
             spec.algorithm = Algorithm::default();
         }
         if spec.algorithm.constraint_player(0).is_none() {
@@ -96,7 +97,8 @@ impl Outside {
         (spec.model, spec.aside, spec.plain) = (ModelSpec::Linear, 0.0, false);
         (spec.early_stop, spec.steps, spec.test_fraction) = (None, vec![1.0], 0.0);
         spec.surrogate = Some(spec.surrogate.unwrap_or(Surrogate::Hinge));
-        let plan = spec.plan(&data.shape())?.with_threads(threads.clone());
+        let plan =
+            spec.plan(&data.shape())?.with_threads(threads.clone()).with_open_algorithm(open);
         let data = data.divided(plan.spec())?;
         let others: Vec<_> = data.val.iter().map(Sheet::weighted).collect();
         let (bound, _) = plan.problem.bind(data.train.weighted(), &others)?;

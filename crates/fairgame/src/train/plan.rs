@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::streams::{PLENTY, Settled, Streams};
 use super::{Data, Datasets, Notice, Outcome, Recipe, Spec, Trained, Training, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
-use crate::classifier::{Dataset, Epsilon, Selection, ShrinkSpec};
+use crate::classifier::{Dataset, Epsilon, Margin, Selection, ShrinkSpec};
 use crate::encode::{Encoder, Features};
 use crate::game::Keep;
 use crate::model::{AnyModel, Model, ModelSpec};
@@ -51,6 +51,8 @@ pub struct Plan {
     pub(super) threads: Threads,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) store: Store,
+    /// Whether nobody named the algorithm, so that the recipe may choose another.
+    pub(super) open: bool,
 }
 
 /// A model of the caller's own: what it is called, and how it is made for features.
@@ -178,6 +180,11 @@ impl Spec {
             }
             spec.keep = Keep::Every;
         }
+        if let Selection::Shrink(ShrinkSpec { margin: Margin::Errors(errors), .. }) = self.selection
+            && (0.5..1.0).contains(&errors)
+        {
+            notices.push(Notice::MarginOfErrors { errors });
+        }
         if shape.test && self.test_fraction > 0.0 {
             notices.push(unused("test_fraction", "test rows are given"));
         }
@@ -194,9 +201,9 @@ impl Spec {
             return Err(Error::new(ErrorKind::Settings, message).help("ask for fewer folds"));
         }
         let threads = Threads::default();
-        let stated = stated.clone();
-        let store = Store::default();
-        Ok(Plan { stated, spec, notices, problem, own: None, threads, checkpoints: None, store })
+        let (stated, open) = (stated.clone(), stated.algorithm == Algorithm::Auto);
+        let (own, checkpoints, store) = (None, None, Store::default());
+        Ok(Plan { stated, spec, notices, problem, own, threads, checkpoints, store, open })
     }
 
     /// Whether the mixture of a theorem is asked for, of an algorithm that has one: its weights are those of all turns.
@@ -330,6 +337,13 @@ impl Plan {
     #[must_use]
     pub fn with_checkpoints(mut self, checkpoints: Option<Checkpoints>) -> Self {
         self.checkpoints = checkpoints;
+        self
+    }
+
+    /// The same plan, where the algorithm is only the recipe's own: with very many constraints another may be played.
+    #[must_use]
+    pub fn with_open_algorithm(mut self, open: bool) -> Self {
+        self.open |= open;
         self
     }
 

@@ -78,6 +78,8 @@ pub(super) enum NoPromise {
     RowsThatTeach,
     /// The validation rows are among the training rows.
     Overlap,
+    /// The validation rows have labels that the training rows have not.
+    Labels,
     /// The optimism of the selection was not measured.
     NotMeasured,
     /// The mean of several folds decides, which was not judged.
@@ -90,6 +92,7 @@ impl Training<'_> {
         match self.plan.spec.selection {
             Selection::Shrink(spec) if spec.parts > 0 => match () {
                 () if self.validates_by_training_rows() => Some(NoPromise::Overlap),
+                () if self.validates_by_strange_labels() => Some(NoPromise::Labels),
                 () if !self.judges_apart() => Some(NoPromise::RowsThatTeach),
                 () if self.blend() == Blend::Mean && self.folds.len() > 1 => Some(NoPromise::Mean),
                 () => None,
@@ -121,9 +124,8 @@ impl Training<'_> {
             let promised = sure.as_ref().is_some_and(|sure| {
                 let room = -(value + correction);
                 known.is_some()
-                    && chosen.covers_shared(at, sure[at])
                     && margin >= asked - 1e-6
-                    && room >= sure[at] * (1.0 - NEARLY) - SAME
+                    && room >= sure[at].with_draws * (1.0 - NEARLY) - SAME
                     && paid.is_some_and(|paid| paid.spare)
                     && 10 * yielded <= chosen.measured.parts
             });
@@ -145,15 +147,45 @@ impl Training<'_> {
     }
 
     /// The margins that a promise needs at the confidence that was asked for, if one can be made.
-    fn sure(&self, chosen: &Chosen, optimism: Option<&Optimism>) -> Option<Vec<f64>> {
+    fn sure(&self, chosen: &Chosen, optimism: Option<&Optimism>) -> Option<Vec<Sure>> {
         let Selection::Shrink(spec) = self.plan.spec.selection else { return None };
         if self.no_promise().is_some() {
             return None;
         }
         let level = spec.margin.confidence()?;
         let margin = Margin::Confidence(level);
-        Some(self.margins(margin, &chosen.chances, optimism, &chosen.paid_shared))
+        let z = margin.quantile(self.bound.constraints().len());
+        let alone = self.margins(margin, &chosen.chances, optimism, &chosen.paid_shared);
+        let sure = |(at, alone): (usize, f64)| {
+            let spread = chosen.shared.get(at).copied().unwrap_or(0.0);
+            let with_draws = match chosen.covers_shared(at, alone) {
+                true => alone,
+                // Squares of what spreads independently add up.
+                false => alone.hypot(z * spread),
+            };
+            Sure { alone, with_draws }
+        };
+        Some(alone.into_iter().enumerate().map(sure).collect())
     }
+
+    /// Whether all constraints that are not promised have the margin that a promise needs, but for draws that rows share.
+    pub(super) fn short_by_draws(&self, chosen: &Chosen, enforcement: &[Enforcement]) -> bool {
+        let optimism = chosen.paid.as_ref().and_then(|paid| paid.optimism.as_ref());
+        let corrections = optimism.map(Optimism::paid);
+        let Some(sure) = self.sure(chosen, optimism) else { return false };
+        enforcement.iter().zip(&sure).enumerate().all(|(at, (one, sure))| {
+            let room = -(one.value + corrections.as_ref().map_or(0.0, |all| all[at]));
+            one.standing == Standing::Promised || room >= sure.alone * (1.0 - NEARLY) - SAME
+        })
+    }
+}
+
+/// The margin that a promise of a constraint needs.
+struct Sure {
+    /// Without draws that rows share, or with those that were paid for.
+    alone: f64,
+    /// With them.
+    with_draws: f64,
 }
 
 impl Chosen {

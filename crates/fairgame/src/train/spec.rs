@@ -94,10 +94,7 @@ declare! {
         pub region: Region = with(Region::default()).group("Training"),
         /// Algorithm that trains; discrete, continuous, practical and lagrangian are 1 to 4 of the paper. `auto` is the
         /// plug-in game, and in the paper's recipe practical.
-        pub algorithm: Algorithm = by(|recipe| match recipe {
-            Recipe::Recommended => Algorithm::Auto,
-            Recipe::Paper => Algorithm::default(),
-        })
+        pub algorithm: Algorithm = with(Algorithm::Auto)
         .flag("algorithm")
         .group("Training"),
         /// Learning-rate multipliers: with cross-fitting, each fold is trained once per multiplier, and the mixture is

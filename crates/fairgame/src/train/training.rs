@@ -13,6 +13,7 @@ use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
 use super::importance::{Excerpt, MOST_ROWS};
 use super::scores::{check_groups, check_scores, distinct_numbers, own_columns};
+use super::strange::{reversed, strange};
 use super::streams::Streamed;
 use super::units::{self, Together};
 use super::{Data, Datasets, Notice, Plan, Recipe, Sheet, Warning};
@@ -23,11 +24,13 @@ use crate::encode::{Coding, Encoder, EncoderSpec, Features};
 use crate::model::trees::{Binned, Bins};
 use crate::model::{AnyModel, ModelSpec, Rule, ScoreScale};
 use crate::random::mix;
-use crate::rate::{self, Binding, Bound, Compiled, LABEL, Partition, Problem, Weighted, quantised};
+use crate::rate::{
+    self, Binding, Bound, Compiled, LABEL, Partition, Problem, RowNotice, Weighted, quantised,
+};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result, Slab};
 
-/// With more constraints than this, a recipe plays Algorithm 4: each turn of Algorithm 3 finds the fixed point of a matrix
+/// With more constraints than this, a recipe plays Algorithm 4 where no algorithm is named: each turn of Algorithm 3 finds the fixed point of a matrix
 /// of their number squared (129 µs with 100 of them, 13 ms with 1,000, 0.4 s with 5,000).
 pub(super) fn most_with_matrix(recipe: Recipe) -> usize {
     match recipe {
@@ -196,7 +199,7 @@ pub struct Training<'a> {
     pub(super) streamed: Option<Streamed<'a>>,
     pub(super) provenance: Provenance,
     pub(super) notices: Vec<Notice>,
-    /// Which rows that judge are also training rows.
+    /// What to warn of before the first turn, such as rows that judge and are also training rows.
     pub(super) overlaps: Vec<Warning>,
 }
 
@@ -238,8 +241,11 @@ impl<'a> Training<'a> {
         if let Algorithm::Practical(practical) = plan.spec.algorithm
             && constraints > most_with_matrix(plan.spec.recipe)
         {
-            notices.push(Notice::ManyConstraints { constraints });
-            plan.spec.algorithm = Algorithm::Lagrangian(practical.without_matrix());
+            let replaced = plan.open;
+            notices.push(Notice::ManyConstraints { constraints, replaced });
+            if replaced {
+                plan.spec.algorithm = Algorithm::Lagrangian(practical.without_matrix());
+            }
         }
         let (mut tables, mut plain) = (tables.into_iter(), plain.into_iter());
         let seed = plan.spec.seed;
@@ -250,7 +256,11 @@ impl<'a> Training<'a> {
         let own = looks.then(|| units::together(&data.train.table, unit, &label)).transpose()?;
         let own = own.unwrap_or_default();
         notices.extend((own.copied > 0).then_some(Notice::Copies { rows: own.copied }));
-        let overlaps = overlaps(&plan, &data, own.copied > 0);
+        let mut overlaps = overlaps(&plan, &data, own.copied > 0);
+        let (told, warned) = strange(&bound, &data)?;
+        notices.extend(told);
+        overlaps.extend(warned);
+        overlaps.extend(reversed(&plan.spec.model, &bound, &data.train.table)?);
         let mut rows = |sheet: &Sheet<'_>, weights: Option<&[f32]>, seed: u64, own: Together| {
             let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
             let compiled = tables.next().ok_or_else(unbound)?;
@@ -401,6 +411,16 @@ impl<'a> Training<'a> {
     pub(super) fn validates_by_training_rows(&self) -> bool {
         let judges = |one: &Warning| matches!(one, Warning::Overlap { part: "validation", .. });
         self.overlaps.iter().any(judges)
+    }
+
+    /// Whether rows that constraints are enforced on have labels that the training rows have not, or none is positive.
+    pub(super) fn validates_by_strange_labels(&self) -> bool {
+        let strange = |notice: &RowNotice| {
+            matches!(notice, RowNotice::Label { .. } | RowNotice::NonePositive { .. })
+        };
+        self.overlaps.iter().any(
+            |one| matches!(one, Warning::Rows { part: "validation", notice } if strange(notice)),
+        )
     }
 
     /// The same training with another way to choose the mixture, of games that are or will be played.

@@ -8,11 +8,13 @@ use serde::Serialize;
 
 use super::mixture::{Chosen, Optimism};
 use super::promise::NoPromise;
+use super::strange::turned;
 use super::{Enforcement, Standing, Training};
 use crate::classifier::{Explained, Margin, Selection};
 use crate::evaluate::{Evaluation, Interval, ROUNDING};
 use crate::game::Moment;
-use crate::rate::{Bound, Losses, Tally};
+use crate::model::ScoreScale;
+use crate::rate::{Bound, Losses, RowNotice, Tally};
 
 /// A reason not to trust a classifier as it is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,6 +45,24 @@ pub enum Warning {
         of: usize,
         /// The column that says which rows are of one unit, if rows of the same units are meant.
         unit: Option<String>,
+    },
+    /// Validation or test rows have labels or groups that training rows have not, or none of them is positive.
+    Rows {
+        /// Which: `validation` or `test`.
+        part: &'static str,
+        /// What.
+        #[serde(flatten)]
+        notice: RowNotice,
+    },
+    /// The scores of another model rank rows the wrong way round.
+    Reversed {
+        /// Their column.
+        column: String,
+        /// The probability that a positive row has a larger score than a negative one.
+        auc: f64,
+        /// What the scores are.
+        #[serde(skip)]
+        scale: ScoreScale,
     },
     /// Rows with equal features share a draw, and this spreads a constraint's loss around what it was judged by.
     SharedDraws {
@@ -131,6 +151,14 @@ impl fmt::Display for Warning {
                     _ => "nothing can be promised, and constraints may be violated on new rows",
                 })
             }
+            Warning::Rows { part, notice } => write!(f, "in the {part} rows, {notice}"),
+            Warning::Reversed { column, auc, scale } => write!(
+                f,
+                "the scores in column `{column}` rank rows in reverse: a positive row has the larger score in only {:.0} % of \
+                 all pairs (AUC); {} or check the label",
+                100.0 * auc,
+                turned(*scale)
+            ),
             Warning::SharedDraws { constraint, spread } => write!(
                 f,
                 "rows with equal features share a draw, so that decisions may miss `{constraint}` by {:.4} either way: have \
@@ -373,6 +401,9 @@ impl Training<'_> {
             (Some(NoPromise::Overlap), _) => {
                 "validation rows are also training rows: give others, or leave them out".to_owned()
             }
+            (Some(NoPromise::Labels), _) => {
+                "labels of the validation rows are not those of the training rows".to_owned()
+            }
             (Some(NoPromise::Mean), _) => {
                 "the mean of the folds decides, and each fold was judged by itself: leave out `deterministic` and `blend`, or \
                  give validation rows, so that there are no folds"
@@ -396,6 +427,9 @@ impl Training<'_> {
                 let gate = matches!(spec.margin, Margin::Gate { .. });
                 match (reduced, spare) {
                     (false, true) if 10 * most <= parts => match gate {
+                        true if self.short_by_draws(chosen, enforcement) => {
+                            "rows with equal features share a draw, and the margin does not cover that".to_owned()
+                        }
                         true => "the margin of the gate is smaller than that of a promise: ask for a confidence, such as `--margin 95%`"
                             .to_owned(),
                         false => "the margin was still changing when it was last found: get more rows, or ask for less \
@@ -404,9 +438,9 @@ impl Training<'_> {
                     },
                     (true, _) => "the margin for it is infeasible: get more rows, ask for less confidence, or loosen a bound"
                         .to_owned(),
-                    (false, false) => "the margin for it is feasible on these rows, but not with something to spare on parts \
-                                       of them that had no say in it: get more rows, ask for less confidence, or loosen a \
-                                       bound"
+                    (false, false) => "the margin for it is met on all rows together, but only just on parts of them that \
+                                       were left out of the selection: get more rows, ask for less confidence, or loosen \
+                                       a bound"
                         .to_owned(),
                     (false, true) => format!(
                         "the margin for it is infeasible in {most} of {parts} selections that were repeated without a part \

@@ -95,12 +95,9 @@ impl Parser<'_> {
     fn literal_first(&mut self) -> Result<Condition> {
         let low = self.literal()?;
         let Some(comparison) = self.comparison_symbol() else {
-            return Err(fail(
-                self.text,
-                low.span(),
-                "a value alone is no condition",
-                "compare a column with it, as in `age >= 30`",
-            ));
+            let compare = || "compare a column with it, as in `age >= 30`".to_owned();
+            let label = self.hyphenated().unwrap_or_else(compare);
+            return Err(fail(self.text, low.span(), "a value alone is no condition", label));
         };
         if self.begins_literal() {
             return Err(self.fail(

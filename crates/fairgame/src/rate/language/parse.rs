@@ -145,13 +145,18 @@ impl Parser<'_> {
     }
 
     /// What to do where the next token is a hyphen within what looks like a name.
-    fn hyphenated(&self) -> Option<String> {
+    pub(super) fn hyphenated(&self) -> Option<String> {
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
         let (before, from) = self.text.split_at_checked(self.span().range().start)?;
-        let start = before.char_indices().rev().take_while(|(_, c)| is_name(*c)).last()?.0;
+        let own = before.char_indices().rev().take_while(|(_, c)| is_name(*c)).last();
+        let start = own.map_or(before.len(), |(at, _)| at);
         let end = from.char_indices().find(|(_, c)| !is_name(*c)).map_or(from.len(), |(at, _)| at);
         let name = &self.text[start..before.len() + end];
-        let within = name.chars().next()?.is_alphabetic() && !name.ends_with('-');
+        let within = name.chars().next()?.is_alphanumeric()
+            && name.contains(char::is_alphabetic)
+            && name.contains('-')
+            && !name.ends_with('-')
+            && name.parse::<f64>().is_err();
         within.then(|| format!("a name with a hyphen is written in backticks: `{}`", shown(name)))
     }
 

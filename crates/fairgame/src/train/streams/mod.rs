@@ -32,7 +32,9 @@ use crate::evaluate::{Accumulator, Decisions, Evaluation};
 use crate::model::trees::{Binned, Bins};
 use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
-use crate::rate::{Binding, Bound, Compiled, Counted, Quantiser, RowCounts, check_total_weight};
+use crate::rate::{
+    Binding, Bound, Compiled, Counted, Quantiser, RowCounts, RowNotice, Unnamed, check_total_weight,
+};
 use crate::table::{Feed, Head, Table};
 use crate::{Error, ErrorKind, Result};
 
@@ -281,7 +283,9 @@ impl<'a> Training<'a> {
             })
             .collect();
         let binding = plan.problem.compile_counted(&tables, &scanned.quantiles)?;
-        let Binding { bound, partition, tables: compiled, notices: found } = binding;
+        let Binding { mut bound, partition, tables: compiled, notices: found } = binding;
+        // A pattern does not have all labels, and the sample does.
+        bound.remember_labels(&scanned.sample);
         notices.extend(found.into_iter().map(Notice::Problem));
         let mut cell_of = vec![TEST; patterns];
         for ((there, ..), compiled) in present.iter().zip(&compiled) {
@@ -292,8 +296,11 @@ impl<'a> Training<'a> {
         if let Algorithm::Practical(practical) = plan.spec.algorithm
             && bound.constraints().len() > most_with_matrix(plan.spec.recipe)
         {
-            notices.push(Notice::ManyConstraints { constraints: bound.constraints().len() });
-            plan.spec.algorithm = Algorithm::Lagrangian(practical.without_matrix());
+            let (constraints, replaced) = (bound.constraints().len(), plan.open);
+            notices.push(Notice::ManyConstraints { constraints, replaced });
+            if replaced {
+                plan.spec.algorithm = Algorithm::Lagrangian(practical.without_matrix());
+            }
         }
 
         // The encoder, and the bins of trees, fitted on the sample.
@@ -331,8 +338,25 @@ impl<'a> Training<'a> {
             order,
             plug_in: ground.is_some(),
         };
+        let mut strange = [bound.unnamed(), bound.unnamed_or_unlabelled()];
         let AllStored { train, val, teach, prints: [own, others] } =
-            storing.run(&sources, &mut scanned, watch)?;
+            storing.run(&sources, &mut scanned, &mut strange, watch)?;
+        let [unnamed, others_unnamed] = strange;
+        for notice in unnamed.finish()? {
+            if let RowNotice::NoGroup { .. } = notice {
+                notices.push(Notice::Rows { part: "training", notice });
+            }
+        }
+        if streams.val.is_some() {
+            let part = "validation";
+            let found = others_unnamed.finish().map_err(|error| error.at("the validation rows"))?;
+            for notice in found {
+                match notice {
+                    RowNotice::NoGroup { .. } => notices.push(Notice::Rows { part, notice }),
+                    _ => overlaps.push(Warning::Rows { part, notice }),
+                }
+            }
+        }
         let rows_of = |at: usize, depot: Depot| -> Result<Rows> {
             let Depot { seen, cells, weights, keys, hashes, .. } = depot;
             let count = cells.len();
@@ -447,6 +471,7 @@ impl Storing<'_> {
         &self,
         sources: &[&Stream<'_>],
         scanned: &mut Scanned,
+        strange: &mut [Unnamed; 2],
         watch: &mut dyn Watch,
     ) -> Result<AllStored> {
         let spec = &self.plan.spec;
@@ -509,6 +534,7 @@ impl Storing<'_> {
                 let notes = own.notes.get_mut(chunks).map(std::mem::take);
                 let notes = notes.filter(|notes| notes.len() == chunk.rows());
                 let notes = notes.ok_or_else(changed)?;
+                strange[source].add(&chunk)?;
                 let features = self.view.encoder.encode(&chunk)?;
                 let hashes = match self.plug_in {
                     true => (0..features.rows()).map(|row| features.hash(row)).collect(),
