@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::check;
 use crate::output::{self, VERSION, count, percent, short};
+use crate::progress::RowCount;
 use crate::read::ReadArguments;
 use crate::verdict::Verdict;
 
@@ -135,12 +136,19 @@ fn list(arguments: &List) -> Result<()> {
 }
 
 fn describe(arguments: &Describe) -> Result<()> {
-    let table = arguments.read.read(&Missing::default())?;
-    let summary = Summary::of(&table, &Threads::all());
+    let feed = arguments.read.format.feed(&arguments.read.data, &Missing::default())?;
+    let summary = {
+        let progress = RowCount::new(arguments.json);
+        let mut before = 0;
+        Summary::stream(&feed, &Threads::all(), &mut |rows| {
+            progress.add((rows - before) as usize);
+            before = rows;
+        })?
+    };
     let encoded = arguments
         .encode
         .map(|encoding| match encoding {
-            Encoding::Default => Encoded::default(&table, &arguments.ignore)
+            Encoding::Default => Encoded::default(&feed.whole()?, &arguments.ignore)
                 .map_err(|error| error.at(arguments.read.data.join(", "))),
             Encoding::Paper => Encoded::paper(preset(arguments)?),
         })
@@ -196,7 +204,7 @@ fn printed(summary: &Summary) -> String {
             shown(&column.name).into_owned(),
             column.kind.to_string(),
             percent(column.missing_share),
-            column.distinct.to_string(),
+            format!("{}{}", if column.approximate { "about " } else { "" }, column.distinct),
             values(column),
         ]);
     }

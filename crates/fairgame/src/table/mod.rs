@@ -20,6 +20,7 @@ mod quotes;
 mod read;
 mod shipped;
 pub mod split;
+mod stream_summary;
 mod summary;
 mod text;
 mod write;

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Column, Kind, MISSING, Table, Values};
-use crate::Threads;
+use super::stream_summary::Growing;
+use super::{Column, Feed, Head, Kind, MISSING, Table, Values};
+use crate::{Result, Threads};
 
 /// How many of the most frequent values a summary keeps.
 const TOP: usize = 5;
@@ -30,6 +31,9 @@ pub struct ColumnSummary {
     pub missing_share: f64,
     /// How many different values there are, missing not counted.
     pub distinct: usize,
+    /// Whether `distinct` is an estimate, and quartiles are those of a sample of rows: of many values in many rows.
+    #[serde(skip_serializing_if = "is_exact")]
+    pub approximate: bool,
     /// For a number column with at least one value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
@@ -71,6 +75,32 @@ impl Summary {
     pub fn of(table: &Table, threads: &Threads) -> Self {
         Summary { rows: table.rows(), columns: threads.each(table.columns(), summarise) }
     }
+
+    /// What the rows of a feed hold. A million rows or more are read in chunks, and columns of many values are then
+    /// summarised approximately. `told` hears how many rows were read.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    pub fn stream(feed: &Feed<'_>, threads: &Threads, told: &mut dyn FnMut(u64)) -> Result<Self> {
+        /// From so many rows on, they are not held as a table.
+        const PLENTY: usize = 1_000_000;
+        match feed.head(PLENTY)? {
+            Head::Whole(Some(table)) => Ok(Summary::of(&table, threads)),
+            _ => {
+                let (mut growing, mut rows) = (Growing::default(), 0);
+                feed.each(1 << 16, |chunk| {
+                    rows += chunk.rows() as u64;
+                    told(rows);
+                    growing.add(&chunk)
+                })?;
+                Ok(growing.finish())
+            }
+        }
+    }
+}
+
+fn is_exact(approximate: &bool) -> bool {
+    !approximate
 }
 
 fn summarise(column: &Column) -> ColumnSummary {
@@ -101,6 +131,7 @@ fn summarise(column: &Column) -> ColumnSummary {
         missing,
         missing_share: missing as f64 / rows.max(1) as f64,
         distinct,
+        approximate: false,
         range,
         top,
     }
@@ -123,7 +154,7 @@ fn numeric(numbers: &[f64]) -> (usize, Option<Range>) {
     (sorted.chunk_by(|a, b| a == b).count(), Some(range))
 }
 
-fn top<'a>(
+pub(super) fn top<'a>(
     counts: impl IntoIterator<Item = (&'a str, usize)>,
     rows: usize,
 ) -> (usize, Vec<TopValue>) {
