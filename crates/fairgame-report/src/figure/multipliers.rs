@@ -17,7 +17,7 @@ const TURNS: usize = 80;
 const POINTED: usize = 30;
 const HEIGHT: f64 = 380.0;
 const LEFT: f64 = 78.0;
-const RIGHT: f64 = 38.0;
+const RIGHT: f64 = 52.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 62.0;
 
