@@ -220,6 +220,8 @@ fn json_is_as_documented() {
         assert_eq!(document["version"], 1);
         shape(&document, "", found.entry(section).or_default());
     }
+    // A page of five models can be sent by mail.
+    assert!(folder.bytes("demo/report.html").len() < 400_000);
     assert_eq!(documented.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
     for (section, found) in &found {
         let documented = &documented[section];

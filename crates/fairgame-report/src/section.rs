@@ -18,7 +18,9 @@ use crate::{
 /// So many rows of a table are shown at once; more are behind a click.
 const OPEN: usize = 40;
 /// Tables of turns have no more rows than this.
-const LISTED: usize = 400;
+const LISTED: usize = 60;
+/// The table of columns has no more rows than this.
+const COLUMNS: usize = 400;
 
 /// A verdict as it is shown.
 pub(crate) fn badge(verdict: Verdict) -> Badge {
@@ -266,7 +268,7 @@ impl<'a> Section<'a> {
             objective_value: objective_value(model, main),
             constraints: ordered.iter().map(|(i, c)| constraint_row(*i, c, &roles)).collect(),
             promised: model.promise.as_ref().and_then(Promised::new),
-            importance: model.importance.iter().take(LISTED).map(ImportanceRow::new).collect(),
+            importance: model.importance.iter().take(COLUMNS).map(ImportanceRow::new).collect(),
             losses: constraints::figure(&id, &texts, &roles, main),
             many: model.constraints.len() > OPEN,
             rated: model.constraints.iter().filter(|c| !c.rates.is_empty()).count(),

@@ -11,7 +11,7 @@ use crate::words::role_name;
 use crate::{Iterate, Iterates, Member, Point};
 
 /// Up to so many models are drawn, beside those of the mixture.
-const DRAWN: usize = 400;
+const DRAWN: usize = 80;
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 78.0;
 const RIGHT: f64 = 38.0;

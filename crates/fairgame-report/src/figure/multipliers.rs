@@ -13,11 +13,11 @@ pub(crate) const NAMED: usize = 5;
 /// So many more have a faint one.
 const FAINT: usize = 40;
 /// So many turns a line goes through, and so many of them can be pointed at.
-const TURNS: usize = 120;
-const POINTED: usize = 60;
+const TURNS: usize = 80;
+const POINTED: usize = 30;
 const HEIGHT: f64 = 380.0;
 const LEFT: f64 = 78.0;
-const RIGHT: f64 = 38.0;
+const RIGHT: f64 = 52.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 62.0;
 
