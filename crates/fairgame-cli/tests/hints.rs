@@ -89,7 +89,7 @@ fn small_mistakes() {
     assert_eq!(folder.fairgame(&["data", "describe", "inf.csv"]).code, Some(0));
 
     // Names that begin with a digit, and several names in one.
-    folder.write("rows.csv", "2023-y,b,c\n1,2,3\n0,4,5\n");
+    folder.write("rows.csv", format!("2023-y,b,c\n{}", "1,2,3\n0,4,5\n".repeat(20)));
     let run = folder.fairgame(&["train", "rows.csv", "--label", "2023-y == 1"]);
     assert!(run.stderr.contains("written in backticks: `2023-y`"), "{run:?}");
     let run = folder.fairgame(&["train", "rows.csv", "--label", "b == 2", "--ignore", "b,c"]);

@@ -10,8 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::memory;
+
 /// More threads than this are not started: a million of them bring a machine to a halt before any fails to start.
 const MOST: usize = 512;
+
+/// The bytes that a thread may need to begin: its stack, and as much again.
+const PER_THREAD: usize = 4 << 20;
 
 /// A pool of threads; a clone shares it.
 #[derive(Clone, Default)]
@@ -37,6 +42,11 @@ impl Threads {
     pub fn new(count: usize) -> Self {
         let mut count = count.min(MOST);
         while count > 1 {
+            // A thread that finds no memory for its second stack ends the program.
+            if !memory::fits((count * PER_THREAD) as u128) {
+                count /= 2;
+                continue;
+            }
             let named = ThreadPoolBuilder::new().thread_name(|at| format!("fairgame-{at}"));
             if let Ok(pool) = named.num_threads(count).build() {
                 return Threads { pool: Some(Arc::new(pool)) };
