@@ -148,8 +148,11 @@ fn describe(arguments: &Describe) -> Result<()> {
     let encoded = arguments
         .encode
         .map(|encoding| match encoding {
-            Encoding::Default => Encoded::default(&feed.whole()?, &arguments.ignore)
-                .map_err(|error| error.at(arguments.read.data.join(", "))),
+            Encoding::Default => {
+                let table = feed.whole()?;
+                Encoded::default(&table, &arguments.ignore)
+                    .map_err(|error| error.at(arguments.read.data.join(", ")))
+            }
             Encoding::Paper => Encoded::paper(preset(arguments)?),
         })
         .transpose()?;

@@ -287,7 +287,8 @@ mod tests {
 
     fn table(rows: usize) -> Table {
         let draw = |row: usize| mix(row as u64);
-        let few = (0..rows).map(|row| if row % 9 == 0 { f64::NAN } else { (draw(row) % 50) as f64 });
+        let few =
+            (0..rows).map(|row| if row % 9 == 0 { f64::NAN } else { (draw(row) % 50) as f64 });
         let texts: Vec<String> = (0..rows).map(|row| format!("t{}", draw(row + 1) % 30)).collect();
         let texts = texts.iter().map(|text| Some(text.as_str()));
         let truths = (0..rows).map(|row| (row % 5 > 0).then_some(row % 3 == 0)).collect();
