@@ -21,7 +21,7 @@ static LISTENING: AtomicBool = AtomicBool::new(false);
 static WAITS: AtomicBool = AtomicBool::new(false);
 
 /// How long what may wait for input has to stop by itself.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_secs(3);
 
 /// What is said if Ctrl-C ends the program.
 static PARTING: OnceLock<String> = OnceLock::new();
