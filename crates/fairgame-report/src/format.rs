@@ -66,12 +66,33 @@ pub(crate) fn several(n: usize, one: &str) -> String {
     format!("{} {one}{}", count(n as u64), if n == 1 { "" } else { "s" })
 }
 
+/// A page, or a text of it, with characters that cannot be seen, or that change how others are read, as escapes. Names and values come
+/// from data, so any text on the page may have some; spaces and variants of signs are our own, too.
+pub(crate) fn visible(page: &str) -> String {
+    let ours = |c: char| {
+        matches!(
+            c,
+            '\n' | '\t' | '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{fe0e}' | '\u{fe0f}'
+        )
+    };
+    let mut text = String::with_capacity(page.len());
+    for c in page.chars() {
+        match fairgame::is_hidden(c) && !ours(c) {
+            true => text.extend(format!("\\u{{{:x}}}", u32::from(c)).chars()),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
 /// A text of at most `most` characters, its middle left out where it is longer: both ends of a
 /// constraint tell it from others.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
+    // First, since escapes take room.
+    let text = visible(text);
     let length = text.chars().count();
     if length <= most {
-        return text.into();
+        return text;
     }
     let tail = most.saturating_sub(1) * 2 / 5;
     let head = most.saturating_sub(1) - tail;

@@ -45,25 +45,6 @@ pub use data::{
     Verdict,
 };
 
-/// The page with characters that cannot be seen, or that change how others are read, as escapes. Names and values come
-/// from data, so any text on the page may have some; spaces and variants of signs are our own, too.
-fn visible(page: &str) -> String {
-    let ours = |c: char| {
-        matches!(
-            c,
-            '\n' | '\t' | '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{fe0e}' | '\u{fe0f}'
-        )
-    };
-    let mut text = String::with_capacity(page.len());
-    for c in page.chars() {
-        match fairgame::is_hidden(c) && !ours(c) {
-            true => text.extend(format!("\\u{{{:x}}}", u32::from(c)).chars()),
-            false => text.push(c),
-        }
-    }
-    text
-}
-
 impl Report {
     /// The page. It is the same to the byte for the same report.
     ///
@@ -74,6 +55,6 @@ impl Report {
     /// assert!(!report.to_html().contains("<h1><script>"));
     /// ```
     pub fn to_html(&self) -> String {
-        visible(&page::Page::new(self).to_string())
+        format::visible(&page::Page::new(self).to_string())
     }
 }
