@@ -122,3 +122,19 @@ def test_refused():
         fairgame.scorer([])(three, numbers(X), np.arange(300) % 3)
     with pytest.raises(ValueError, match="nothing to measure"):
         fairgame.scorer(["recall(x0 > 100) >= 0.5"])(model, numbers(X), y)
+
+
+def test_what_is_not_routed_or_not_strict():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(300, 2)), rng.random(300) < 0.5
+    search = GridSearchCV(
+        LogisticRegression(),
+        {"C": [1.0]},
+        scoring=fairgame.scorer(["positive_rate(each group) >= 0.1"]),
+        error_score="raise",
+    )
+    with pytest.raises(ValueError, match=r"enable_metadata_routing=True\) and scorer.set_score_request"):
+        search.fit(X, y)
+    for compare in (lambda: fairgame.rates.recall() > 0.7, lambda: fairgame.rates.recall() < 0.7):
+        with pytest.raises(TypeError, match="not strict: write [<>]="):
+            compare()
