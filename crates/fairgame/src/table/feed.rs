@@ -13,6 +13,9 @@ use super::chunks::{files, open_failed};
 use super::{Chunks, ReadOptions, Shipped, Source, Table, chunks, read};
 use crate::{Error, ErrorKind, Result};
 
+/// From so many rows on, they are read in chunks and not held as a table.
+pub(crate) const PLENTY: usize = 1_000_000;
+
 /// Rows that can be read again and again: files, Arrow's batches, or a table.
 ///
 /// A stream can be read only once, so it is copied to a temporary file first.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::stream_summary::Growing;
-use super::{Column, Feed, Head, Kind, MISSING, Table, Values};
+use super::{Column, Feed, Head, Kind, MISSING, PLENTY, Table, Values};
 use crate::{Result, Threads};
 
 /// How many of the most frequent values a summary keeps.
@@ -82,8 +82,6 @@ impl Summary {
     /// # Errors
     /// If the rows cannot be read.
     pub fn stream(feed: &Feed<'_>, threads: &Threads, told: &mut dyn FnMut(u64)) -> Result<Self> {
-        /// From so many rows on, they are not held as a table.
-        const PLENTY: usize = 1_000_000;
         match feed.head(PLENTY)? {
             Head::Whole(Some(table)) => Ok(Summary::of(&table, threads)),
             _ => {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::streams::{PLENTY, Settled, Streams};
+use super::streams::{Settled, Streams};
 use super::{Data, Datasets, Notice, Outcome, Recipe, Spec, Trained, Training, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
 use crate::classifier::{Dataset, Epsilon, Margin, Selection, ShrinkSpec};
@@ -22,6 +22,7 @@ use crate::encode::{Encoder, Features};
 use crate::game::Keep;
 use crate::model::{AnyModel, Model, ModelSpec};
 use crate::rate::{Problem, Side, Surrogate};
+use crate::table::PLENTY;
 use crate::{Error, ErrorKind, Result, Store, Threads};
 
 /// The share of the rows that constraints are enforced on where there are plenty.

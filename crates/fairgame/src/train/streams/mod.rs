@@ -33,13 +33,11 @@ use crate::model::trees::{Binned, Bins};
 use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
 use crate::rate::{
-    Binding, Bound, Compiled, Counted, Quantiser, RowCounts, RowNotice, Unnamed, check_total_weight,
+    Binding, Bound, Compiled, Counted, Quantiser, RowCounts, RowNotice, Unnamed, check_each_weight,
+    check_total_weight,
 };
-use crate::table::{Feed, Head, Table};
+use crate::table::{Feed, Head, PLENTY, Table};
 use crate::{Error, ErrorKind, Result};
-
-/// From so many rows on, they are not held as a table.
-pub(super) const PLENTY: usize = 1_000_000;
 
 /// Most rows that are set aside, of plenty: calibration fits two numbers on them, and early stopping compares losses.
 const ASIDE: f64 = 262_144.0;
@@ -53,6 +51,27 @@ pub struct Stream<'a> {
     pub feed: Feed<'a>,
     /// One weight a row, or 1 each; a weight column that the settings name wins over them.
     pub weights: Option<Cow<'a, [f32]>>,
+}
+
+impl Stream<'_> {
+    /// The weights of a chunk whose first row has the number `first`: those of a column, or those that are given.
+    fn weights_of(
+        &self,
+        column: Option<&str>,
+        chunk: &Table,
+        first: u64,
+    ) -> Result<Option<Vec<f32>>> {
+        let weights = match (column, &self.weights) {
+            (Some(name), _) => Some(super::weight_column(chunk, name, first)?),
+            (None, Some(all)) => {
+                let from = (first as usize).min(all.len());
+                Some(all[from..(from + chunk.rows()).min(all.len())].to_vec())
+            }
+            (None, None) => None,
+        };
+        check_each_weight(weights.as_deref(), chunk.rows(), first)?;
+        Ok(weights)
+    }
 }
 
 impl<'a> From<Feed<'a>> for Stream<'a> {
@@ -648,14 +667,7 @@ impl Streamed<'_> {
             return Ok(None);
         }
         pass(&stream.feed, &mut |chunk, first| {
-            let mut weights = match (&self.weight, &stream.weights) {
-                (Some(name), _) => Some(super::weight_column(&chunk, name, first)?),
-                (None, Some(all)) => {
-                    let from = (first as usize).min(all.len());
-                    Some(all[from..(from + chunk.rows()).min(all.len())].to_vec())
-                }
-                (None, None) => None,
-            };
+            let mut weights = stream.weights_of(self.weight.as_deref(), &chunk, first)?;
             let mut chunk = chunk;
             if let Some(divide) = divide {
                 let (keys, _) = scan::keys(&self.by, &chunk, first)?;

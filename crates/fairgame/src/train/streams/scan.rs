@@ -11,10 +11,10 @@ use super::divide::{Divide, Part};
 use super::gather::Gather;
 use crate::classifier::draws;
 use crate::random::mix;
-use crate::rate::{Problem, Quantiles, Question, Survey, check_each_weight};
+use crate::rate::{Problem, Quantiles, Question, Survey};
 use crate::table::{Column, Feed, Table, Values, no_such_column};
 use crate::train::importance::MOST_ROWS;
-use crate::train::{units, weight_column};
+use crate::train::units;
 use crate::{Error, ErrorKind, Result};
 
 /// Rows of a chunk.
@@ -144,7 +144,7 @@ impl Look<'_> {
             pass(&stream.feed, &mut |chunk, first| {
                 total += chunk.rows() as u64;
                 told(total);
-                let weights = self.weights(stream, &chunk, first)?;
+                let weights = stream.weights_of(self.weight, &chunk, first)?;
                 let contents = contents(&chunk);
                 let (keys, missing) = keys(&by, &chunk, first)?;
                 missing_units += missing;
@@ -215,20 +215,6 @@ impl Look<'_> {
             copied,
             overlap: overlap(&own, &others, copied > 0),
         })
-    }
-
-    /// The weights of a chunk's rows.
-    fn weights(&self, stream: &Stream<'_>, chunk: &Table, first: u64) -> Result<Option<Vec<f32>>> {
-        let weights = match (self.weight, &stream.weights) {
-            (Some(name), _) => Some(weight_column(chunk, name, first)?),
-            (None, Some(all)) => {
-                let from = (first as usize).min(all.len());
-                Some(all[from..(from + chunk.rows()).min(all.len())].to_vec())
-            }
-            (None, None) => None,
-        };
-        check_each_weight(weights.as_deref(), chunk.rows(), first)?;
-        Ok(weights)
     }
 
     /// The quantiles that the problem asks for, of the training rows.
