@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::Result;
 use crate::random::mix;
-use crate::slab::{Slab, Store};
+use crate::slab::{Shelf, Slab, Store};
 
 /// The features of a dataset: for each row, [`Features::slots`] codes and [`Features::numbers`]
 /// numbers, both row by row.
@@ -47,12 +47,12 @@ impl Codes {
         }
     }
 
-    /// How many there are.
-    pub(crate) fn count(&self) -> usize {
+    /// Their bytes.
+    pub(crate) fn shelf_mut(&mut self) -> &mut dyn Shelf {
         match self {
-            Codes::Byte(codes) => codes.len(),
-            Codes::Narrow(codes) => codes.len(),
-            Codes::Wide(codes) => codes.len(),
+            Codes::Byte(codes) => codes,
+            Codes::Narrow(codes) => codes,
+            Codes::Wide(codes) => codes,
         }
     }
 

@@ -13,7 +13,7 @@ pub enum Decisions<'a> {
 }
 
 impl Decisions<'_> {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Decisions::Hard(decisions) => decisions.len(),
             Decisions::Probabilities(probabilities) => probabilities.len(),

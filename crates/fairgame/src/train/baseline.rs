@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::mixture::Chosen;
 use super::outcome::CONFIDENCE;
-use super::training::Rows;
 use super::{Datasets, Played, Training};
 use crate::Result;
 use crate::classifier::draws;
@@ -71,10 +70,15 @@ impl Training<'_> {
         let column = self.unconstrained(chosen);
         if let Some(column) = column {
             let chances = self.chances(played, &chosen.measured, &[(column, 1.0)])?;
-            add(Unconstrained, part, self.judged(part, enforced, &chances)?.evaluation);
+            add(
+                Unconstrained,
+                part,
+                self.judged(part, enforced, Decisions::Probabilities(&chances))?.evaluation,
+            );
         }
-        for (kind, chance) in [(AlwaysNegative, 0.0), (AlwaysPositive, 1.0)] {
-            add(kind, part, self.all_alike(enforced, part, chance)?);
+        for (kind, decision) in [(AlwaysNegative, false), (AlwaysPositive, true)] {
+            let decided = vec![decision; enforced.count()];
+            add(kind, part, self.judged(part, enforced, Decisions::Hard(&decided))?.evaluation);
         }
         if let Some(test) = &self.test {
             let Weighted { table, weights } = test.weighted();
@@ -128,11 +132,6 @@ impl Training<'_> {
             unconstrained: before.as_ref().map(|before| before[at].1),
         };
         Ok(groups.into_iter().enumerate().map(one).collect())
-    }
-
-    fn all_alike(&self, rows: &Rows, part: &str, chance: f64) -> Result<Evaluation> {
-        let chances = vec![chance; rows.count()];
-        Ok(self.judged(part, rows, &chances)?.evaluation)
     }
 
     /// The column of the classifier that knows no constraints, if there is one.

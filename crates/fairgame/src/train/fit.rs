@@ -267,9 +267,12 @@ impl Training<'_> {
             Given::of_groups(&self.plan.spec.model, &self.views[fold.view].encoder, place)?;
         let mut groups = groups.iter();
         // Scores that none of the rows taught are calibrated by all rows but those that judge.
-        let taught: Vec<u32> = teach.iter().chain(aside).copied().collect();
+        let taught: Vec<u32>;
         let calibrating = match &scores_of {
-            Some(given) if !given.of_fold => taught.as_slice(),
+            Some(given) if !given.of_fold => {
+                taught = teach.iter().chain(aside).copied().collect();
+                &taught
+            }
             _ => aside,
         };
         let mut binned = None;

@@ -343,9 +343,11 @@ impl Training<'_> {
             Ok(decided.iter().map(|one| one.probability).collect())
         };
         let mut chances = Cow::Owned(decided(&train)?);
-        let mut parts = vec![self.judged("train", &self.train, &chances)?];
+        let mut parts =
+            vec![self.judged("train", &self.train, Decisions::Probabilities(&chances))?];
         if let Datasets::Cross { .. } = self.plan.spec.datasets {
-            let mut part = self.judged("val", &self.train, &chosen.chances)?;
+            let mut part =
+                self.judged("val", &self.train, Decisions::Probabilities(&chosen.chances))?;
             // Each row is judged by one fold; new rows may be decided by a draw among all.
             part.evaluation.drawn = parts[0].evaluation.drawn;
             part.source += ", each row by models that were not trained on it";
@@ -356,7 +358,7 @@ impl Training<'_> {
                 Some(_) => Cow::Borrowed(&chosen.chances),
                 None => Cow::Owned(decided(&val)?),
             };
-            parts.push(self.judged("val", rows, &chances)?);
+            parts.push(self.judged("val", rows, Decisions::Probabilities(&chances))?);
         }
         let judging = if self.val.is_some() { &val } else { &train };
         let shared = judging.first().map(|seen| self.shared_draws(seen, &chances));
@@ -394,11 +396,15 @@ impl Training<'_> {
     }
 
     /// What decisions with these chances come to on one player's rows.
-    pub(super) fn judged(&self, part: &str, rows: &Rows, chances: &[f64]) -> Result<RecordedPart> {
+    pub(super) fn judged(
+        &self,
+        part: &str,
+        rows: &Rows,
+        decisions: Decisions<'_>,
+    ) -> Result<RecordedPart> {
         // Those that are judged are the first.
-        let count = chances.len();
+        let count = decisions.len();
         let cells = (&self.partition, &rows.compiled.cells()[..count]);
-        let decisions = Decisions::Probabilities(chances);
         let weights = rows.given.as_deref().map(|all| &all[..count]);
         let units = rows.units.as_deref().map(|all| &all[..count]);
         let evaluation = evaluate_cells(&self.bound, cells, weights, units, decisions, CONFIDENCE)?;

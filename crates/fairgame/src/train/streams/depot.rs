@@ -2,10 +2,14 @@
 //!
 //! The order is that of a hash of each row's number, as in memory. Rows come in the order of their files, so each is put
 //! into the bucket that its hash falls into, behind the rows that are there: as many sequential writes as there are
-//! buckets. When all rows are there, each bucket is sorted by hash, and then so are all rows.
+//! buckets. Where buckets are in files, some rows of each are held in memory until they are written together. When all
+//! rows are there, each bucket is sorted by hash, and then so are all rows.
+
+use std::ops::Range;
 
 use crate::encode::{Codes, Features};
 use crate::random::mix;
+use crate::slab::Shelf;
 use crate::{Result, Slab, Store, Threads};
 
 /// Most buckets: so many places are written to in turns.
@@ -13,6 +17,10 @@ const BUCKETS: usize = 4096;
 
 /// About so many rows are in a bucket, if there are not too many rows.
 const BUCKET: usize = 4096;
+
+/// Rows that wait to be written to a file together: at most so many of a bucket, and so many bytes of all buckets.
+const STAGED: usize = 256;
+const STAGED_BYTES: usize = 64 << 20;
 
 /// Rows that are stored beside each other, in the order of their hashes.
 #[derive(Debug, Default, Clone)]
@@ -22,6 +30,15 @@ pub(super) struct Pile {
     /// Where the next row of each bucket goes, and where it ends.
     next: Vec<usize>,
     ends: Vec<usize>,
+    /// The number of the first bucket, among those of all piles that are stored together.
+    first: usize,
+}
+
+/// Where a row goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spot {
+    place: usize,
+    bucket: usize,
 }
 
 impl Pile {
@@ -45,9 +62,10 @@ impl Pile {
         self.counts.iter().sum()
     }
 
-    /// All rows are counted; they are stored from `start` on.
-    pub(super) fn place(&mut self, start: usize) {
-        let mut next = start;
+    /// All rows are counted; they are stored behind those of another pile.
+    pub(super) fn place(&mut self, behind: Option<&Pile>) {
+        let mut next = behind.map_or(0, Pile::rows);
+        self.first = behind.map_or(0, |pile| pile.counts.len());
         (self.next, self.ends) = self
             .counts
             .iter()
@@ -59,16 +77,16 @@ impl Pile {
     }
 
     /// Where a row goes; none if it was not counted.
-    pub(super) fn next(&mut self, hash: u64) -> Option<usize> {
+    pub(super) fn next(&mut self, hash: u64) -> Option<Spot> {
         let bucket = self.bucket(hash);
         let place = self.next[bucket];
         self.next[bucket] += 1;
-        (place < self.ends[bucket]).then_some(place)
+        (place < self.ends[bucket]).then_some(Spot { place, bucket: self.first + bucket })
     }
 }
 
 /// What is stored of one player's rows.
-pub(super) struct Depot {
+pub(super) struct Stored {
     pub(super) seen: Seen,
     pub(super) cells: Slab<u32>,
     /// Weights that add up without rounding, and as they were given.
@@ -114,9 +132,9 @@ pub(super) struct Wanted {
     pub(super) bins: Option<usize>,
 }
 
-impl Depot {
+impl Stored {
     /// Room for so many rows with features like these.
-    pub(super) fn new(store: &Store, rows: usize, like: &Features, wanted: Wanted) -> Result<Self> {
+    fn new(store: &Store, rows: usize, like: &Features, wanted: Wanted) -> Result<Self> {
         let seen = match wanted.bins {
             Some(columns) => Seen::Bins(store.zeros(rows * columns)?, columns),
             None => Seen::Features {
@@ -128,7 +146,7 @@ impl Depot {
             true => Some([store.zeros(rows)?, store.zeros(rows)?]),
             false => None,
         };
-        Ok(Depot {
+        Ok(Stored {
             seen,
             cells: store.zeros(rows)?,
             weights,
@@ -138,9 +156,13 @@ impl Depot {
         })
     }
 
-    /// Stores a row.
+    fn rows(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Stores a row in memory.
     #[inline]
-    pub(super) fn put(&mut self, place: usize, row: &Row<'_>) {
+    fn put(&mut self, place: usize, row: &Row<'_>) {
         match &mut self.seen {
             Seen::Bins(codes, columns) => {
                 codes[place * *columns..(place + 1) * *columns].copy_from_slice(row.bins);
@@ -165,72 +187,138 @@ impl Depot {
         }
     }
 
-    /// Puts the rows of piles in order, by hashes with this key. Nothing knows their numbers afterwards.
-    pub(super) fn sort(&mut self, piles: &[&Pile], key: u64, threads: &Threads) {
-        let sizes: Vec<usize> = piles.iter().flat_map(|pile| pile.counts.iter().copied()).collect();
-        let numbers = std::mem::replace(&mut self.numbers, Slab::from(Vec::new()));
-        let mut starts: Vec<usize> = Vec::with_capacity(sizes.len());
-        let mut start = 0;
-        for size in &sizes {
-            starts.push(start);
-            start += size;
-        }
-        let buckets: Vec<(usize, usize)> = starts.into_iter().zip(sizes.iter().copied()).collect();
-        let orders: Orders<'_> = Orders { buckets: &buckets, numbers: &numbers, key };
+    /// All that is stored of rows.
+    fn shelves(&mut self) -> Vec<&mut dyn Shelf> {
+        let mut all: Vec<&mut dyn Shelf> = vec![&mut self.cells, &mut self.numbers];
         match &mut self.seen {
-            Seen::Bins(codes, columns) => orders.apply(codes, *columns, threads),
-            Seen::Features { codes, values } => {
-                let width = values.len() / numbers.len().max(1);
-                orders.apply(values, width, threads);
-                let slots = codes.count() / numbers.len().max(1);
-                match codes {
-                    Codes::Byte(codes) => orders.apply(codes, slots, threads),
-                    Codes::Narrow(codes) => orders.apply(codes, slots, threads),
-                    Codes::Wide(codes) => orders.apply(codes, slots, threads),
-                }
-            }
+            Seen::Bins(codes, _) => all.push(codes),
+            Seen::Features { codes, values } => all.extend([codes.shelf_mut(), values]),
         }
-        orders.apply(&mut self.cells, 1, threads);
-        for weights in self.weights.iter_mut().flatten() {
-            orders.apply(weights, 1, threads);
-        }
-        for hashes in self.keys.iter_mut().chain(&mut self.hashes) {
-            orders.apply(hashes, 1, threads);
-        }
+        all.extend(self.weights.iter_mut().flatten().map(|one| one as &mut dyn Shelf));
+        all.extend(self.keys.iter_mut().map(|one| one as &mut dyn Shelf));
+        all.extend(self.hashes.iter_mut().map(|one| one as &mut dyn Shelf));
+        all
     }
 }
 
-/// How the rows of each bucket are put in order.
-struct Orders<'a> {
-    /// Where each bucket starts, and how many rows it has.
-    buckets: &'a [(usize, usize)],
-    numbers: &'a [u32],
-    key: u64,
+/// Rows of buckets that are written to files, some at a time.
+struct Stage {
+    held: Stored,
+    /// How many rows of a bucket are held at most.
+    room: usize,
+    /// How many rows of each bucket are held, and where the first of them goes.
+    buckets: Vec<(usize, usize)>,
 }
 
-impl Orders<'_> {
-    /// Puts so many numbers a row in order.
-    fn apply<T: Copy + Send + Sync>(&self, all: &mut [T], width: usize, threads: &Threads) {
-        if width == 0 {
-            return;
+impl Stage {
+    /// A place in memory for some rows of each bucket.
+    fn new(stored: &mut Stored, buckets: usize, like: &Features, wanted: Wanted) -> Result<Self> {
+        let rows = stored.rows().max(1);
+        let a_row: usize = stored.shelves().iter().map(|shelf| shelf.bytes().len() / rows).sum();
+        let room = (STAGED_BYTES / (buckets * a_row).max(1)).clamp(1, STAGED);
+        let held = Stored::new(&Store::default(), buckets * room, like, wanted)?;
+        Ok(Stage { held, room, buckets: vec![(0, 0); buckets] })
+    }
+
+    fn put(&mut self, spot: Spot, row: &Row<'_>, to: &mut Stored) -> Result<()> {
+        let (count, first) = &mut self.buckets[spot.bucket];
+        if *count == 0 {
+            *first = spot.place;
         }
-        let mut rest = all;
-        let mut parts: Vec<(&(usize, usize), &mut [T])> = Vec::with_capacity(self.buckets.len());
-        for bucket in self.buckets {
-            let (own, more) = rest.split_at_mut(bucket.1 * width);
-            parts.push((bucket, own));
-            rest = more;
+        self.held.put(spot.bucket * self.room + *count, row);
+        *count += 1;
+        match *count == self.room {
+            true => self.write(spot.bucket, to),
+            false => Ok(()),
         }
-        threads.each_mut(&mut parts, |((start, count), own)| {
-            let numbers = &self.numbers[*start..start + count];
-            let mut order: Vec<(u64, u32)> =
-                (0..*count).map(|at| (hash(self.key, numbers[at]), at as u32)).collect();
-            order.sort_unstable_by_key(|&(hash, at)| (hash, numbers[at as usize]));
-            let before = own.to_vec();
-            for ((_, from), to) in order.iter().zip(own.chunks_exact_mut(width)) {
-                to.copy_from_slice(&before[*from as usize * width..][..width]);
+    }
+
+    /// Writes the rows of a bucket that are held.
+    fn write(&mut self, bucket: usize, to: &mut Stored) -> Result<()> {
+        let (count, first) = std::mem::take(&mut self.buckets[bucket]);
+        let (from, held) = (bucket * self.room, self.buckets.len() * self.room);
+        for (to, shelf) in to.shelves().into_iter().zip(self.held.shelves()) {
+            let bytes = shelf.bytes();
+            let width = bytes.len() / held;
+            to.write(first * width, &bytes[from * width..(from + count) * width])?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows that come in any order and are stored in that of their hashes.
+pub(super) struct Depot {
+    stored: Stored,
+    /// Where a part is in files.
+    stage: Option<Stage>,
+}
+
+impl Depot {
+    /// Room for the rows of piles, with features like these.
+    pub(super) fn new(
+        store: &Store,
+        piles: &[&Pile],
+        like: &Features,
+        wanted: Wanted,
+    ) -> Result<Self> {
+        let rows = piles.iter().map(|pile| pile.rows()).sum();
+        let mut stored = Stored::new(store, rows, like, wanted)?;
+        let buckets = piles.iter().map(|pile| pile.counts.len()).sum();
+        let stage = match stored.shelves().iter().any(|shelf| shelf.is_file()) {
+            true => Some(Stage::new(&mut stored, buckets, like, wanted)?),
+            false => None,
+        };
+        Ok(Depot { stored, stage })
+    }
+
+    /// Stores a row.
+    #[inline]
+    pub(super) fn put(&mut self, spot: Spot, row: &Row<'_>) -> Result<()> {
+        match &mut self.stage {
+            Some(stage) => stage.put(spot, row, &mut self.stored),
+            None => {
+                self.stored.put(spot.place, row);
+                Ok(())
             }
+        }
+    }
+
+    /// Puts the rows of piles in order, by hashes with this key. Nothing knows their numbers afterwards.
+    pub(super) fn finish(mut self, piles: &[&Pile], key: u64, threads: &Threads) -> Result<Stored> {
+        if let Some(mut stage) = self.stage.take() {
+            for bucket in 0..stage.buckets.len() {
+                stage.write(bucket, &mut self.stored)?;
+            }
+        }
+        let mut stored = self.stored;
+        let numbers = std::mem::replace(&mut stored.numbers, Slab::from(Vec::new()));
+        let mut end = 0;
+        let buckets = piles.iter().flat_map(|pile| &pile.counts).map(|count| {
+            end += count;
+            end - count..end
         });
+        let buckets: Vec<Range<usize>> = buckets.collect();
+        for shelf in stored.shelves() {
+            let width = shelf.bytes().len() / numbers.len().max(1);
+            let sizes: Vec<usize> = buckets.iter().map(|rows| rows.len() * width).collect();
+            shelf.each_part(&sizes, threads, &|bucket, bytes| {
+                if width > 0 {
+                    arrange(&numbers[buckets[bucket].clone()], key, bytes, width);
+                }
+            })?;
+        }
+        Ok(stored)
+    }
+}
+
+/// Puts rows of so many bytes in the order of the hashes of their numbers.
+fn arrange(numbers: &[u32], key: u64, rows: &mut [u8], width: usize) {
+    let mut order: Vec<(u64, u32)> =
+        numbers.iter().zip(0..).map(|(&number, at)| (hash(key, number), at)).collect();
+    order.sort_unstable_by_key(|&(hash, at)| (hash, numbers[at as usize]));
+    let before = rows.to_vec();
+    for ((_, from), to) in order.iter().zip(rows.chunks_exact_mut(width)) {
+        to.copy_from_slice(&before[*from as usize * width..][..width]);
     }
 }
 

@@ -14,9 +14,9 @@ mod scan;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use depot::{Depot, Pile, Row, Seen, Wanted};
+use depot::{Depot, Pile, Row, Seen, Stored, Wanted};
 use divide::{Divide, Part, drawn};
-use scan::{By, Look, Noted, Scanned, TEST, noted, pass};
+use scan::{By, Look, Noted, Notes, Scanned, TEST, noted, pass};
 
 use super::checks;
 use super::fit::Ground;
@@ -189,15 +189,15 @@ impl Counts {
     /// Counts the rows of each of so many patterns.
     fn new(sources: &[Noted], patterns: usize, of_val: bool) -> Result<Self> {
         let own = |note: u32| note != TEST && noted(note).1 == of_val;
-        let has = |source: &Noted| source.notes.iter().flatten().any(|note| own(*note));
+        let has = |source: &Noted| source.notes.iter().flat_map(Notes::iter).any(own);
         let weighted = sources.iter().any(|source| !source.weights.is_empty() && has(source));
         // Of a source, weights stand in the order of its rows.
         let given = || {
             sources.iter().flat_map(|source| {
                 let weights = source.weights.iter().flatten();
-                let notes = source.notes.iter().flatten();
-                let rows = notes.zip(weights).filter(move |(note, _)| own(**note));
-                rows.map(|(note, weight)| (noted(*note).0, *weight))
+                let notes = source.notes.iter().flat_map(Notes::iter);
+                let rows = notes.zip(weights).filter(move |(note, _)| own(*note));
+                rows.map(|(note, weight)| (noted(note).0, *weight))
             })
         };
         let most = given().map(|(_, weight)| weight).fold(0.0, f32::max);
@@ -205,8 +205,8 @@ impl Counts {
         let quantiser = Quantiser::new(most, || given().map(|(_, weight)| weight));
         let (mut weights, mut rows) = (vec![0.0; patterns], vec![0; patterns]);
         for source in sources {
-            let notes = source.notes.iter().flatten().filter(|note| own(**note));
-            notes.for_each(|note| rows[noted(*note).0] += 1);
+            let notes = source.notes.iter().flat_map(Notes::iter).filter(|note| own(*note));
+            notes.for_each(|note| rows[noted(note).0] += 1);
         }
         match weighted {
             true => given().for_each(|(pattern, weight)| {
@@ -376,8 +376,8 @@ impl<'a> Training<'a> {
                 }
             }
         }
-        let rows_of = |at: usize, depot: Depot| -> Result<Rows> {
-            let Depot { seen, cells, weights, keys, hashes, .. } = depot;
+        let rows_of = |at: usize, stored: Stored| -> Result<Rows> {
+            let Stored { seen, cells, weights, keys, hashes, .. } = stored;
             let count = cells.len();
             let (features, binned) = match seen {
                 Seen::Features { codes, values } => (like.stored(count, codes, values), None),
@@ -473,8 +473,8 @@ struct Storing<'a> {
 
 /// What the second pass stored.
 struct AllStored {
-    train: Depot,
-    val: Depot,
+    train: Stored,
+    val: Stored,
     /// How many of the training rows teach: the first ones.
     teach: usize,
     prints: [Fingerprint; 2],
@@ -508,12 +508,13 @@ impl Storing<'_> {
         for source in &scanned.sources {
             firsts.push(firsts[firsts.len() - 1] + source.rows);
         }
-        let mut piles = [rows[0], rows[0] / 4, rows[1]].map(Pile::new);
+        let set_aside = (rows[0] as f64 * aside) as usize;
+        let mut piles = [rows[0] - set_aside, set_aside, rows[1]].map(Pile::new);
         for (source, noted) in scanned.sources.iter().enumerate() {
             let mut number = firsts[source];
             for (chunk, notes) in noted.notes.iter().enumerate() {
                 let keys = noted.keys.get(chunk);
-                for (at, &note) in notes.iter().enumerate() {
+                for (at, note) in notes.iter().enumerate() {
                     if note != TEST {
                         let key = keys.map_or(number - firsts[source], |keys| keys[at]);
                         piles[pile_of(note, key)].count(depot::hash(self.order, number as u32));
@@ -522,20 +523,21 @@ impl Storing<'_> {
                 }
             }
         }
-        let teach = piles[TEACH].rows();
-        piles[TEACH].place(0);
-        piles[SET_ASIDE].place(teach);
-        piles[VAL].place(0);
+        let [teaching, set_aside, val] = &mut piles;
+        let teach = teaching.rows();
+        teaching.place(None);
+        set_aside.place(Some(teaching));
+        val.place(None);
         let keyed = scanned.by != By::Row;
         let mut depots = Vec::with_capacity(2);
-        for (at, &rows) in rows.iter().enumerate() {
+        for (at, own) in [&[&*teaching, &*set_aside][..], &[&*val]].into_iter().enumerate() {
             let wanted = Wanted {
                 weights: self.counts[at].weighted,
                 keys: keyed,
                 hashes: self.bins.is_some() && at == 1,
                 bins: self.bins.map(|bins| bins.columns()),
             };
-            depots.push(Depot::new(&self.plan.store, rows, self.like, wanted)?);
+            depots.push(Depot::new(&self.plan.store, own, self.like, wanted)?);
         }
         let mut prints = [0, 1].map(|at| Print::new(self.like, rows[at], self.counts[at].weighted));
         let mut sketches = [Sketch::default(), Sketch::default()];
@@ -550,7 +552,8 @@ impl Storing<'_> {
                 done += chunk.rows() as u64;
                 watch.pass(&Pass { name: "storing", rows: done, of: Some(total) });
                 // They are not needed any more, and memory is about to fill.
-                let notes = own.notes.get_mut(chunks).map(std::mem::take);
+                let notes = own.notes.get_mut(chunks);
+                let notes = notes.map(|notes| std::mem::replace(notes, Notes::Byte(Vec::new())));
                 let notes = notes.filter(|notes| notes.len() == chunk.rows());
                 let notes = notes.ok_or_else(changed)?;
                 strange[source].add(&chunk)?;
@@ -559,7 +562,7 @@ impl Storing<'_> {
                     true => (0..features.rows()).map(|row| features.hash(row)).collect(),
                     false => row_hashes(&features),
                 };
-                for (at, &note) in notes.iter().enumerate().filter(|(_, note)| **note != TEST) {
+                for (at, note) in notes.iter().enumerate().filter(|(_, note)| *note != TEST) {
                     let (pattern, of_val) = noted(note);
                     let part = usize::from(of_val);
                     let number = before + start + at as u64;
@@ -573,9 +576,9 @@ impl Storing<'_> {
                         bins.write(&features, at, &mut codes);
                     }
                     let hash = depot::hash(self.order, number as u32);
-                    let place = piles[pile_of(note, key)].next(hash).ok_or_else(changed)?;
+                    let spot = piles[pile_of(note, key)].next(hash).ok_or_else(changed)?;
                     depots[part].put(
-                        place,
+                        spot,
                         &Row {
                             number: number as u32,
                             cell,
@@ -585,7 +588,7 @@ impl Storing<'_> {
                             at,
                             bins: &codes,
                         },
-                    );
+                    )?;
                 }
                 read += chunk.rows() as u64;
                 chunks += 1;
@@ -596,15 +599,19 @@ impl Storing<'_> {
             }
         }
         let threads = &self.plan.threads;
-        depots[0].sort(&[&piles[TEACH], &piles[SET_ASIDE]], self.order, threads);
-        depots[1].sort(&[&piles[VAL]], self.order, threads);
+        let mut finished =
+            depots.into_iter().zip([&piles[..VAL], &piles[VAL..]]).map(|(depot, piles)| {
+                depot.finish(&piles.iter().collect::<Vec<_>>(), self.order, threads)
+            });
+        let mut finish = || finished.next().transpose();
+        let (train, val) = (finish()?, finish()?);
         let mut prints = prints.into_iter().zip(sketches);
         let mut print = || {
             let (print, sketch) = prints.next()?;
             Some(print.finish(sketch.finish()))
         };
-        match (print(), print(), depots.pop(), depots.pop()) {
-            (Some(own), Some(others), Some(val), Some(train)) => {
+        match (print(), print(), train, val) {
+            (Some(own), Some(others), Some(train), Some(val)) => {
                 Ok(AllStored { train, val, teach, prints: [own, others] })
             }
             _ => Err(changed()),

@@ -71,11 +71,60 @@ fn contents(chunk: &Table) -> Vec<u64> {
 #[derive(Default)]
 pub(super) struct Noted {
     /// The pattern and part of each row ([`note`]).
-    pub(super) notes: Vec<Vec<u32>>,
+    pub(super) notes: Vec<Notes>,
     pub(super) weights: Vec<Vec<f32>>,
     /// What rows share that belong together, where they do not stand alone.
     pub(super) keys: Vec<Vec<u64>>,
     pub(super) rows: u64,
+}
+
+/// The notes of a chunk, in as few bytes as they fit. The largest number stands for [`TEST`].
+pub(super) enum Notes {
+    Byte(Vec<u8>),
+    Short(Vec<u16>),
+    Long(Vec<u32>),
+}
+
+impl Notes {
+    fn new(all: Vec<u32>) -> Self {
+        let most = all.iter().copied().filter(|&note| note != TEST).max().unwrap_or(0);
+        // What does not fit is a test row, and becomes the largest number.
+        if most < u32::from(u8::MAX) {
+            let short = |&note: &u32| u8::try_from(note).unwrap_or(u8::MAX);
+            Notes::Byte(all.iter().map(short).collect())
+        } else if most < u32::from(u16::MAX) {
+            let short = |&note: &u32| u16::try_from(note).unwrap_or(u16::MAX);
+            Notes::Short(all.iter().map(short).collect())
+        } else {
+            Notes::Long(all)
+        }
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Notes::Byte(all) => all.len(),
+            Notes::Short(all) => all.len(),
+            Notes::Long(all) => all.len(),
+        }
+    }
+
+    /// The note of a row.
+    #[inline]
+    fn at(&self, row: usize) -> u32 {
+        match self {
+            Notes::Byte(all) if all[row] == u8::MAX => TEST,
+            Notes::Byte(all) => u32::from(all[row]),
+            Notes::Short(all) if all[row] == u16::MAX => TEST,
+            Notes::Short(all) => u32::from(all[row]),
+            Notes::Long(all) => all[row],
+        }
+    }
+
+    /// The notes, row by row.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len()).map(|row| self.at(row))
+    }
 }
 
 /// A row to test on, which is not looked at.
@@ -181,7 +230,7 @@ impl Look<'_> {
                 for (alike, part) in alike.iter_mut().zip(whose) {
                     alike.add(&chunk, first, |row| of(row, part).then(|| mix(contents[row])))?;
                 }
-                own.notes.push(notes);
+                own.notes.push(Notes::new(notes));
                 own.weights.extend(weights);
                 if by != By::Row {
                     own.keys.push(keys);
@@ -272,4 +321,26 @@ pub(super) fn pass(feed: &Feed<'_>, see: &mut dyn FnMut(Table, u64) -> Result<()
         // A reader that panicked has said so already.
         read.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the rows cannot be read")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes are the same in however many bytes.
+    #[test]
+    fn notes_of_any_width() {
+        for most in [0, 254, 255, 65_534, 65_535, 1 << 31] {
+            let notes = Notes::new(vec![0, TEST, most]);
+            assert_eq!(notes.iter().collect::<Vec<_>>(), [0, TEST, most]);
+            let bytes = match notes {
+                Notes::Byte(_) => 1,
+                Notes::Short(_) => 2,
+                Notes::Long(_) => 4,
+            };
+            let wanted = if most < 255 { 1 } else { 2 };
+            assert_eq!(bytes, if most < 65_535 { wanted } else { 4 }, "{most}");
+        }
+        assert_eq!(Notes::new(Vec::new()).len(), 0);
+    }
 }
