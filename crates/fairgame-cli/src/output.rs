@@ -230,6 +230,23 @@ pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A time: `12 s`, `3 min 20 s`.
+pub(crate) fn time(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match seconds / 60 {
+        0 => format!("{seconds} s"),
+        minutes => format!("{minutes} min {} s", seconds % 60),
+    }
+}
+
+/// A number of bytes: `12 MB`, `3.4 GB`.
+pub(crate) fn bytes(number: u64) -> String {
+    match number as f64 {
+        some if some < 1e9 => format!("{:.0} MB", (some / 1e6).ceil()),
+        many => format!("{:.1} GB", many / 1e9),
+    }
+}
+
 /// A share in percent.
 pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {

@@ -200,7 +200,7 @@ fn beyond(arguments: &Reproduce) -> Result<Verdict> {
         text += &format!("{table}\n\n");
     }
     let page = plan.folder.join("beyond.html");
-    text += &format!("In {}. The page is {}.\n", human(watch.seconds()), page.display());
+    text += &format!("In {}. The page is {}.\n", output::time(watch.seconds()), page.display());
     output::print(&text)?;
     Ok(Verdict::Met)
 }
@@ -238,7 +238,7 @@ impl Watch {
             progress.runs,
             progress.of,
             progress.now,
-            left.map_or(String::new(), |left| format!(", {} left", human(left))),
+            left.map_or(String::new(), |left| format!(", {} left", output::time(left))),
         ));
     }
 
@@ -249,12 +249,12 @@ impl Watch {
             false => {
                 format!(
                     "It took {} on {}.",
-                    human(self.seconds()),
+                    output::time(self.seconds()),
                     output::count(threads, "thread")
                 )
             }
         };
-        format!("{time} All runs together took {} of one core.", human(of_one_core))
+        format!("{time} All runs together took {} of one core.", output::time(of_one_core))
     }
 }
 
@@ -314,15 +314,6 @@ fn bar(hidden: bool) -> ProgressBar {
     bar
 }
 
-/// A time: `12 s`, `3 min 20 s`.
-fn human(seconds: f64) -> String {
-    let seconds = seconds.round() as u64;
-    match seconds / 60 {
-        0 => format!("{seconds} s"),
-        minutes => format!("{minutes} min {} s", seconds % 60),
-    }
-}
-
 fn print(arguments: &Reproduce, results: &Results, seconds: f64) -> Result<()> {
     if arguments.json {
         let mut document =
@@ -352,7 +343,7 @@ fn print(arguments: &Reproduce, results: &Results, seconds: f64) -> Result<()> {
     }
     text += &format!(
         "In {}. The page is {}.\n",
-        human(seconds),
+        output::time(seconds),
         arguments.out.join("index.html").display()
     );
     output::print(&text)

@@ -288,3 +288,28 @@ fn memory_does_not_grow_with_rows() {
         }
     }
 }
+
+/// A dry run says what a training will take, and trains nothing.
+#[test]
+fn what_a_training_will_take() {
+    let folder = folder(&people(20_000));
+    let policy = ["--label", "able == \"yes\"", "--constraint", "positive_rate(each sex) >= 0.1"];
+    for name in ["people.csv", "people.csv.gz", "people.parquet", "people.arrow", "parts"] {
+        let before = folder.listing();
+        let settings = ["--ignore", "name", "--model", "linear", "-o", "model.safetensors"];
+        let train = [&["train", name, "--dry-run"][..], &policy, &settings].concat();
+        let run = folder.fairgame(&[&train[..], &["--json"]].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let found: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((&found["rows"], &found["exact"]), (&20_000.into(), &true.into()), "{name}");
+        assert_eq!(found["in_passes"], false);
+        assert!(found["seconds"].as_f64().unwrap() > 0.0, "{found}");
+        assert!(found["memory"].as_u64().unwrap() > 20_000 * 50, "{found}");
+        let text = folder.fairgame(&train).stdout;
+        assert!(
+            text.contains("rows    20000, read once") && text.contains("disk    none"),
+            "{text}"
+        );
+        assert_eq!(folder.listing(), before, "{name}: nothing is written");
+    }
+}

@@ -102,6 +102,11 @@ impl Store {
         memory::free().map_or_else(Store::default, |free| Store::new(free / 2))
     }
 
+    /// The bytes of memory that are left; none without a limit.
+    pub(crate) fn budget(&self) -> Option<u64> {
+        self.0.as_ref().map(|budget| budget.left())
+    }
+
     /// The most bytes that were in files at a time.
     pub fn most_in_files(&self) -> u64 {
         self.0.as_ref().map_or(0, |budget| budget.most_in_files.load(Ordering::Relaxed))

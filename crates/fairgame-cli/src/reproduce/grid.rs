@@ -8,7 +8,7 @@ use fairgame::Result;
 use fairgame_paper::GridPlan;
 use serde_json::json;
 
-use super::{Began, Watch, human, made};
+use super::{Began, Watch, made};
 use crate::output;
 use crate::verdict::Verdict;
 
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &Grid) -> Result<Verdict> {
         }
     }
     let page = plan.folder.join("communities-grid.html");
-    let time = human(watch.seconds());
+    let time = output::time(watch.seconds());
     output::print(&format!("{table}\n\nIn {time}. The page is {}.\n", page.display()))?;
     Ok(Verdict::Met)
 }

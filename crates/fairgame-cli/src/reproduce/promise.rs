@@ -10,7 +10,7 @@ use fairgame::{Error, ErrorKind, Result};
 use fairgame_paper::promise::{Learner, Problem, PromisePlan, Promises, percent};
 use serde_json::json;
 
-use super::{Watch, human, made};
+use super::{Watch, made};
 use crate::output;
 use crate::verdict::Verdict;
 
@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &Promise) -> Result<Verdict> {
         "{}\n\n{}In {}. The page is {}.\n",
         table(&found),
         shortfalls(&found),
-        human(watch.seconds()),
+        output::time(watch.seconds()),
         page.display()
     ))?;
     Ok(Verdict::Met)

@@ -24,6 +24,7 @@ Examples:
   fairgame train @adult --policy @adult --model mlp --test @adult/test -o adult.safetensors
   fairgame train people.csv --policy policy.toml --checkpoint run/ --resume
   fairgame train people.csv --policy policy.toml --turns 20000 --print-policy > complete.toml
+  fairgame train parts/ --policy policy.toml --memory 4GB --dry-run
 
 Exit codes: 0 every constraint is enforced or promised, 1 one is violated (with --require-promise: not
 promised), 2 bad usage or data, 130 stopped by Ctrl-C, SIGTERM or SIGHUP (the
@@ -55,6 +56,10 @@ pub(crate) struct Train {
     /// Print the complete policy that would run, and do not train
     #[arg(long)]
     print_policy: bool,
+
+    /// Print what memory, disk and time the training will take, from trials on the first rows, and do not train
+    #[arg(long, conflicts_with_all = ["print_policy", "resume"])]
+    dry_run: bool,
 
     /// Save the game to this folder every so often
     #[arg(long, value_name = "DIR")]
@@ -115,6 +120,14 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     let store = arguments.memory.map_or_else(Store::half_of_free, |bytes| Store::new(bytes as u64));
     let plan = spec.plan(&arguments.shape())?.with_threads(threads).with_checkpoints(checkpoints);
     let plan = plan.with_open_algorithm(!arguments.policy.names_algorithm()?);
+    if arguments.dry_run {
+        let forecast = plan.with_store(store).forecast(streams)?;
+        match arguments.json {
+            true => output::print_json(&forecast)?,
+            false => output::print(&render::forecast(&forecast))?,
+        }
+        return Ok(Verdict::Met);
+    }
     let mut progress = Progress::new(arguments.quiet, arguments.json);
     let outcome = plan.with_store(store).run_streams(streams, &mut progress);
     let seconds = progress.finish();

@@ -6,7 +6,7 @@ use comfy_table::CellAlignment;
 use fairgame::algorithm::Algorithm;
 use fairgame::classifier::{Blend, Margin, Selection, ShrinkSpec};
 use fairgame::evaluate::{ConstraintResult, Evaluation, ROUNDING};
-use fairgame::train::{BaselineKind, GameSummary, Standing, Trained, weight_of_steps};
+use fairgame::train::{BaselineKind, Forecast, GameSummary, Standing, Trained, weight_of_steps};
 use fairgame::{Result, shown};
 use serde_json::{Value, json};
 
@@ -30,6 +30,43 @@ const BASELINES: [(&str, BaselineKind); 3] = [
 
 /// So many features are named.
 const MOST_NAMED: usize = 20;
+
+/// What a training will take.
+pub(super) fn forecast(forecast: &Forecast) -> String {
+    let about = if forecast.exact { "" } else { "about " };
+    let way = match forecast.in_passes {
+        true => "read twice, in chunks; the table is never held",
+        false => "read once and held as a table",
+    };
+    let time = match forecast.seconds {
+        Some(seconds) => {
+            let (all, reading) = (output::time(seconds), output::time(forecast.reading));
+            format!("about {all}; reading alone takes {reading}")
+        }
+        None => "unknown".to_owned(),
+    };
+    let disk = match forecast.disk {
+        0 => "none".to_owned(),
+        bytes => {
+            format!("about {} in the folder of temporary files (TMPDIR)", output::bytes(bytes))
+        }
+    };
+    let mut text = format!(
+        "rows    {about}{}, {way}\ntime    {time}\nmemory  about {}\ndisk    {disk}\n",
+        forecast.rows,
+        output::bytes(forecast.memory),
+    );
+    text += &match &forecast.obstacle {
+        Some(why) => {
+            format!("The first {} rows cannot be trained on alone: {why}\n", forecast.trial)
+        }
+        None => {
+            let (half, whole) = (forecast.trial / 2, forecast.trial);
+            format!("Foretold from trainings on the first {half} and the first {whole} rows.\n")
+        }
+    };
+    text
+}
 
 /// The largest loss of a constraint; NaN where there is none.
 pub(crate) fn worst_value(evaluation: &Evaluation) -> f64 {

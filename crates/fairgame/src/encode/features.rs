@@ -283,4 +283,9 @@ impl Features {
         };
         codes + size_of_val(&*self.values)
     }
+
+    /// The bytes of all that is stored, hashes too.
+    pub(crate) fn all_bytes(&self) -> usize {
+        self.bytes() + self.hashes.as_ref().map_or(0, |hashes| size_of_val(&**hashes))
+    }
 }

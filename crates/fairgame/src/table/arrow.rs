@@ -156,6 +156,17 @@ impl Rows {
     }
 }
 
+/// How many rows a Parquet file says it has.
+pub(super) fn parquet_rows(whole: Whole) -> Result<u64> {
+    let options = ArrowReaderOptions::default();
+    let metadata = match whole {
+        Whole::File(file) => ArrowReaderMetadata::load(&file, options),
+        Whole::Memory(bytes) => ArrowReaderMetadata::load(&bytes::Bytes::from(bytes), options),
+    };
+    let metadata = metadata.map_err(|error| damaged("Parquet", &error))?;
+    Ok(u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0))
+}
+
 fn parquet<R: ChunkReader + 'static>(
     input: R,
     options: &ReadOptions,

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{Seek, copy};
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
 
 use super::chunks::{files, open_failed};
-use super::{Chunks, ReadOptions, Shipped, Source, Table, chunks, read};
+use super::input::{self, Input};
+use super::{Chunks, ReadOptions, Shipped, Source, Table, arrow, chunks, read};
 use crate::{Error, ErrorKind, Result};
 
 /// From so many rows on, they are read in chunks and not held as a table.
@@ -81,6 +82,63 @@ impl Again {
                 Source::batches(name, RecordBatchIterator::new(batches, schema.clone()))
             }
         })
+    }
+}
+
+impl Again {
+    /// How many rows there are, and whether the number is exact. `rate` is rows a byte of text, once that is known.
+    fn count(
+        &self,
+        options: &ReadOptions,
+        most: usize,
+        rate: &mut Option<f64>,
+    ) -> Result<(u64, bool)> {
+        let (name, mut file) = match self {
+            Again::Batches(_, _, batches) => {
+                return Ok((batches.iter().map(|batch| batch.num_rows() as u64).sum(), true));
+            }
+            Again::Shipped(_) => return self.count_all(options),
+            Again::File(path, _) => (path.display().to_string(), File::open(path)),
+            Again::Copy(name, file) => (name.clone(), file.try_clone()),
+        };
+        let failed = |error: std::io::Error| open_failed(&error).at(&name);
+        if let Ok(file) = &mut file {
+            file.rewind().map_err(failed)?;
+        }
+        let mut file = file.map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        // A clone shares the place that is read next.
+        let opened = input::file(file.try_clone().map_err(failed)?);
+        match opened.map_err(|error| error.at(&name))? {
+            Input::Parquet(whole) => {
+                arrow::parquet_rows(whole).map(|rows| (rows, true)).map_err(|error| error.at(&name))
+            }
+            Input::Csv(_) => {
+                if let Some(rate) = *rate {
+                    return Ok(((length as f64 * rate) as u64, false));
+                }
+                file.rewind().map_err(failed)?;
+                let clone = file.try_clone().map_err(failed)?;
+                let source = Source::File { name: name.clone(), file: clone };
+                let mut read = chunks([source], options, most)?;
+                let rows = read.next().transpose()?.map_or(0, |table| table.rows());
+                let place = file.stream_position().map_err(failed)?.max(1);
+                if rows < most || place >= length {
+                    // What is left of a short file is in memory.
+                    let rest = read.map(|table| table.map(|table| table.rows()));
+                    return Ok(((rows + rest.sum::<Result<usize>>()?) as u64, true));
+                }
+                let found = *rate.insert(rows as f64 / place as f64);
+                Ok(((length as f64 * found) as u64, false))
+            }
+            Input::ArrowFile(_) | Input::ArrowStream(_) => self.count_all(options),
+        }
+    }
+
+    fn count_all(&self, options: &ReadOptions) -> Result<(u64, bool)> {
+        let all = chunks([self.open()?], options, PLENTY)?;
+        let rows = all.map(|table| table.map(|table| table.rows() as u64));
+        Ok((rows.sum::<Result<u64>>()?, true))
     }
 }
 
@@ -176,6 +234,44 @@ impl<'a> Feed<'a> {
         }
     }
 
+    /// The first rows, at most so many, and how many rows there are. Text files are not read to their end: of these the
+    /// number is foretold from the bytes that the first rows take.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn extent(&self, most: usize) -> Result<Extent> {
+        let (sources, options) = match &self.rows {
+            Held::Table(table) => {
+                let first = table.take(&(0..table.rows().min(most)).collect::<Vec<_>>());
+                let rows = table.rows() as u64;
+                return Ok(Extent { first, rows, exact: true, took: Duration::ZERO });
+            }
+            Held::Sources(sources, options) => (sources, options),
+        };
+        let mut all = self.sources(most.div_ceil(2))?;
+        // What opening takes, as of a checksum, is in the time of the first half only.
+        let Some(first) = all.next().transpose()? else { return Err(all.no_rows()) };
+        let start = Instant::now();
+        let second = all.next().transpose()?;
+        let took = start.elapsed().div_f64(second.as_ref().map_or(1, Table::rows) as f64);
+        let first = match second {
+            Some(second) => Table::concat(&[first, second])?,
+            None => first,
+        };
+        if first.rows() < most {
+            return Ok(Extent { rows: first.rows() as u64, first, exact: true, took });
+        }
+        let (mut rows, mut exact) = (0, true);
+        // Rows a byte, of the first text that was not read to its end; others are like it.
+        let mut rate: Option<f64> = None;
+        for source in sources {
+            let (found, whole) = source.count(options, most, &mut rate)?;
+            rows += found;
+            exact &= whole;
+        }
+        Ok(Extent { first, rows, exact, took })
+    }
+
     /// All rows as one table.
     ///
     /// # Errors
@@ -218,6 +314,16 @@ impl<'a> Feed<'a> {
     }
 }
 
+/// The first rows of a feed, and how many there are.
+pub(crate) struct Extent {
+    pub(crate) first: Table,
+    pub(crate) rows: u64,
+    /// Whether the number is exact, or foretold.
+    pub(crate) exact: bool,
+    /// How long it takes to read a row.
+    pub(crate) took: Duration,
+}
+
 /// What the first rows of a feed tell.
 pub(crate) enum Head {
     /// That is all there is: a table that was read, or none if it was in memory before.
@@ -237,4 +343,55 @@ fn copied(name: String, mut stream: impl std::io::Read) -> Result<Again> {
     let mut file = tempfile::tempfile().map_err(failed)?;
     copy(&mut stream, &mut file).map_err(failed)?;
     Ok(Again::Copy(name, file))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn csv(rows: usize) -> String {
+        let rows: String =
+            (0..rows).map(|row| format!("{},{}\n", 1000 + row % 9000, row % 2)).collect();
+        format!("age,hired\n{rows}")
+    }
+
+    fn extent_of(files: &[String], most: usize) -> Extent {
+        let folder = tempfile::tempdir().unwrap();
+        for (at, text) in files.iter().enumerate() {
+            fs::write(folder.path().join(format!("{at}.csv")), text).unwrap();
+        }
+        let source = Source::Path(folder.path().to_owned());
+        let feed = Feed::open("people", [source], ReadOptions::default()).unwrap();
+        feed.extent(most).unwrap()
+    }
+
+    /// Of text that is not read to its end the number of rows is foretold; of what is read it is counted.
+    #[test]
+    fn how_many_rows_there_are() {
+        let small = extent_of(&[csv(900), csv(50)], 2000);
+        assert_eq!((small.first.rows(), small.rows, small.exact), (950, 950, true));
+        let large = extent_of(&[csv(400_000), csv(100_000)], 100_000);
+        assert_eq!((large.first.rows(), large.exact), (100_000, false));
+        let off = (large.rows as f64 - 500_000.0).abs() / 500_000.0;
+        assert!(off < 0.3, "{} rows", large.rows);
+    }
+
+    /// Compressed text is measured in the bytes of its file.
+    #[test]
+    fn rows_of_compressed_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("people.csv.gz");
+        let mut out = flate2::write::GzEncoder::new(
+            File::create(&path).unwrap(),
+            flate2::Compression::fast(),
+        );
+        out.write_all(csv(600_000).as_bytes()).unwrap();
+        out.finish().unwrap();
+        let feed = Feed::open("people", [Source::Path(path)], ReadOptions::default()).unwrap();
+        let found = feed.extent(200_000).unwrap();
+        let off = (found.rows as f64 - 600_000.0).abs() / 600_000.0;
+        assert!(off < 0.3, "{} rows", found.rows);
+    }
 }

@@ -32,7 +32,7 @@ pub(crate) use column::is_probability;
 pub use column::{Category, Column, MISSING, Values};
 pub use dictionary::Dictionary;
 pub use feed::Feed;
-pub(crate) use feed::{Head, PLENTY};
+pub(crate) use feed::{Extent, Head, PLENTY};
 pub(crate) use predicate::mismatch;
 pub use predicate::{Comparison, Predicate, Value};
 pub use read::{Header, Missing, ReadOptions, Source, Untyped, chunks, read};

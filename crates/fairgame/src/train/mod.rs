@@ -12,6 +12,7 @@ mod columns;
 mod data;
 mod fit;
 mod folds;
+mod forecast;
 mod games;
 mod importance;
 mod lock;
@@ -41,6 +42,7 @@ pub use checks::{Asked, Checks, Finding, LEAK, OWN, check_data, check_features, 
 pub use data::{Data, Datasets, Sheet, weight_column};
 pub use fit::Fitted;
 pub use folds::FoldRows;
+pub use forecast::Forecast;
 pub use games::{GameSummary, Played, weight_of_steps};
 pub use importance::Importance;
 pub use notice::Notice;

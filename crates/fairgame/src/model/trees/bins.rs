@@ -357,6 +357,11 @@ impl Binned {
         Binned { rows: codes.len() / columns.max(1), columns, codes }
     }
 
+    /// The bytes that the codes take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.codes.len()
+    }
+
     /// Its first rows.
     #[must_use]
     pub(crate) fn first(&self, rows: usize) -> Self {
