@@ -19,8 +19,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import compare
+import numpy as np
 
 PEER, OURS = "fairlearn", "wrapped"
+# fairlearn on as many rows as each of our folds learns from, and our mean of the folds.
+FEWER, MEAN = "fairlearn-80", "wrapped-mean"
+TAUGHT = 0.8
 COMPARISONS = {
     "adult": ("Adult, 80 % rule", "LightGBM with its defaults", ""),
     "compas": ("COMPAS, tpr at most .05 above that of all", "LightGBM with its defaults", ""),
@@ -32,11 +36,11 @@ def problem_of(comparison):
     return compare.PROBLEMS[comparison.removesuffix("-small")]
 
 
-def fit_wrapped(problem, bound, size, seed):
+def fit_wrapped(problem, bound, size, seed, **more):
     from fairgame import FairGameClassifier
 
     estimator = compare.lightgbm_classifier(problem, size)
-    model = FairGameClassifier(list(problem.constraints(bound)), estimator=estimator, random_state=seed)
+    model = FairGameClassifier(list(problem.constraints(bound)), estimator=estimator, random_state=seed, **more)
 
     def fit(features, label):
         model.fit(features, label)
@@ -45,10 +49,25 @@ def fit_wrapped(problem, bound, size, seed):
     return fit
 
 
+def fit_fewer(problem, size, seed):
+    """fairlearn on a random part of the training rows."""
+    fit_all = compare.fit_fairlearn(problem, f"fairlearn{size}", seed)
+
+    def fit(features, label):
+        count = int(TAUGHT * len(label))
+        rows = np.sort(np.random.default_rng(seed).permutation(len(label))[:count])
+        return fit_all(features.iloc[rows].reset_index(drop=True), label.iloc[rows].reset_index(drop=True))
+
+    return fit
+
+
 def methods(comparison):
     """The name of each method, and how it is fitted."""
     problem, size = problem_of(comparison), COMPARISONS[comparison][2]
     yield PEER, lambda seed: compare.fit_fairlearn(problem, f"fairlearn{size}", seed)
+    yield FEWER, lambda seed: fit_fewer(problem, size, seed)
+    mean = {"selection": {"shrink": {"blend": "mean"}}}
+    yield MEAN, lambda seed: fit_wrapped(problem, problem.bound, size or "lightgbm", seed, **mean)
     for bound in problem.grid:
         name = OURS if bound == problem.bound else f"{OURS}@{bound}"
         yield name, lambda seed, bound=bound: fit_wrapped(problem, bound, size or "lightgbm", seed)
@@ -92,6 +111,8 @@ def section(table, comparison):
     grid = [(bound, OURS if bound == problem.bound else f"{OURS}@{bound}") for bound in problem.grid]
     named = [(PEER, "fairlearn, ExponentiatedGradient")]
     named += [(name, f"fairgame, `estimator=`, bound {bound}") for bound, name in grid]
+    named += [(MEAN, f"fairgame, `estimator=`, bound {problem.bound}, mean of the folds")]
+    named += [(FEWER, "fairlearn, on 80 % of the training rows")]
     for name, text in named:
         each = lambda key: table.each(comparison, name, key)
         rows.append([
@@ -116,9 +137,7 @@ def section(table, comparison):
     ]
     if equal["difference"] > 2 * equal["error"]:
         lines += [
-            "**Here we fall short**: our error is above its error by more than two standard errors. A likely reason, which was"
-            " not measured: LightGBM overfits these rows with these settings; fairlearn's classifier is a mixture of many models that"
-            " are fitted on all training rows, and ours decides each row by one of five models, each fitted on 72 % of them.",
+            "**Here we fall short**: our error is above its error by more than two standard errors.",
             "",
         ]
     return lines
@@ -139,6 +158,11 @@ def write_page(table, seeds, path):
         " `ExponentiatedGradient(LGBMClassifier(), …)`, with the same constraints and the same rows. Problems and measures are"
         " those of [compare.md](compare.md), which also says how errors are compared at equal violation. ± is one standard"
         " error over the splits. Fits are fits of LightGBM.",
+        "",
+        "A fold's model learns from 80 % of the training rows, and fairlearn's models from all of them. The last row of each"
+        " table says what that costs fairlearn: its error and violation when it learns from 80 %, too. With"
+        ' `selection={"shrink": {"blend": "mean"}}` the mean of the five folds\' probabilities decides. It has less error, and'
+        " nothing is promised of it, because it is not what was judged.",
         "",
     ]
     for comparison in COMPARISONS:

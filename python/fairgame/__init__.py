@@ -56,14 +56,15 @@ def train(
     validation: Any = None,
     margin: float | str | Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
+    memory: int | str | None = None,
     verbose: int | str = "auto",
 ) -> FairGameClassifier:
     """Trains by a policy, on a table with the label and the groups as columns, as `fairgame train` does.
 
     The policy is a mapping with the keys of a policy file, or the path of one. The table is a frame, a dict of
-    arrays, or the path of a file. `margin` replaces that of the policy, as `--margin` does: it is as of
+    arrays, or the path of a file or folder, which may be larger than memory. `margin` replaces that of the policy, as `--margin` does: it is as of
     `FairGameClassifier`. Where several rows are of one person, the policy's `unit` names the column that says which.
-    Warnings are in `warnings_`.
+    `memory` is as of `FairGameClassifier`. Warnings are in `warnings_`.
 
     >>> import fairgame, numpy as np
     >>> ages = np.arange(20, 60)
@@ -77,10 +78,16 @@ def train(
         selection, _ = _selection.without_margin(policy.get("selection"))
         policy = {**policy, "selection": _selection.joined(selection, margin)}
     settings = _arguments.to_json(policy)
-    val = None if validation is None else _table(validation)
+    rows, val = (None if one is None else _rows(one) for one in (data, validation))
+    threads, budget = _arguments.threads(n_jobs), _arguments.memory(memory)
     with _Bar(verbose) as progress:
-        classifier, result = _fairgame.train(settings, _table(data), val, _arguments.threads(n_jobs), progress)
+        classifier, result = _fairgame.train(settings, rows, val, threads, progress, budget)
     return FairGameClassifier._of(classifier, result=json.loads(result))
+
+
+def _rows(data: Any) -> Table | list[str]:
+    """A table, or the name of a file, whose rows are read in chunks where they are plenty."""
+    return [os.fspath(data)] if isinstance(data, (str, os.PathLike)) else _table(data)
 
 
 def load(

@@ -124,6 +124,15 @@ def threads(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
+def memory(given: Any) -> str | None:
+    """A number of bytes, as the library reads it: 4000000000 or "4GB"."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given <= 0:
+        raise ValueError(f'memory is {given!r}: give a number of bytes, or a text such as "4GB"')
+    return str(int(given))
+
+
 def constraint_texts(constraints: Any) -> list[str]:
     if isinstance(constraints, (str, bytes, Constraint)) or not isinstance(constraints, Iterable):
         raise ValueError(f"constraints is a list of texts or of constraints; this is {constraints!r}")

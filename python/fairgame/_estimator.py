@@ -81,6 +81,9 @@ class FairGameClassifier(Trained):
     n_jobs : int or None
         The number of threads, as scikit-learn means it: None is 1, or that of `joblib.parallel_config` around the
         call; -1 is all, and -2 all but one. The classifier does not depend on it.
+    memory : None, int or str
+        How much memory the stored rows may take where they are a million or more, in bytes or as "4GB". The rest goes to a
+        temporary file. None is half of the free memory. The classifier does not depend on it.
     verbose : int or "auto"
         Above 0, a progress bar on standard error. "auto" shows it on a terminal if training takes long.
 
@@ -170,6 +173,7 @@ class FairGameClassifier(Trained):
         settings: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        memory: int | str | None = None,
         verbose: int | str = "auto",
     ) -> None:
         self.constraints = constraints
@@ -188,6 +192,7 @@ class FairGameClassifier(Trained):
         self.settings = settings
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.memory = memory
         self.verbose = verbose
 
     def fit(
@@ -277,8 +282,9 @@ class FairGameClassifier(Trained):
                 val = scores.beside(val, others)
             self._scores = scores
         with Bar(self.verbose) as progress, help_with_groups():
-            policy = _arguments.to_json(policy)
-            classifier, result = _fairgame.train(policy, rows, val, _arguments.threads(self.n_jobs), progress)
+            policy, threads = _arguments.to_json(policy), _arguments.threads(self.n_jobs)
+            memory = _arguments.memory(self.memory)
+            classifier, result = _fairgame.train(policy, rows, val, threads, progress, memory)
         classifier = classifier.with_labels(_arguments.to_json(self._layout.classes.tolist()))
         self._keep(classifier, self._layout, json.loads(result))
         if self._scores is not None:
@@ -325,7 +331,8 @@ class FairGameClassifier(Trained):
         with help_with_groups():
             folds = _fairgame.folds(text, rows, val)
             patterns, sets = self._patterns(text, rows, val)
-        taught = [teach for teach, _, _ in folds]
+        # With folds, scores are calibrated by rows that judge other folds, so that an estimator learns from all the others.
+        taught = [teach if len(folds) == 1 else np.sort(np.concatenate([teach, aside])) for teach, aside, _ in folds]
         if self.prefit:
             columns = [name for name in self._layout.columns if name not in ignored]
             _wrapped.check_columns(self.estimator, columns, ignored, self._layout.named)

@@ -99,10 +99,11 @@ def folds(policy: str, train: Table, val: Table | None = None) -> list[tuple[np.
 def patterns(policy: str, train: Table, val: Table | None = None) -> tuple[int, np.ndarray, list[list[int]]]: ...
 def train(
     policy: str,
-    train: Table,
-    val: Table | None = None,
+    train: Table | list[str],
+    val: Table | list[str] | None = None,
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
+    memory: str | None = None,
 ) -> tuple[Classifier, str]: ...
 def audit(
     policy: str,

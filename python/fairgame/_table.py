@@ -91,7 +91,7 @@ def column(values: Any, name: Any = "") -> Any:
         case "f":
             if np.isinf(array).any():
                 raise ValueError(f"column `{shown(str(name))}` contains infinity")
-            return np.ascontiguousarray(array, dtype=np.float64)
+            return np.asarray(array, dtype=np.float64)
         case "M":
             return times.column(array)
         case "O" | "U" | "T":

@@ -67,11 +67,11 @@ pub(crate) struct FormatArguments {
     drop: Vec<String>,
 
     /// The bytes that one field may have, as 500K, 64M or 1G; a longer one is an error
-    #[arg(long, value_name = "BYTES", value_parser = size, default_value = "64M")]
+    #[arg(long, value_name = "BYTES", value_parser = fairgame::bytes_of, default_value = "64M")]
     max_field: usize,
 
     /// The bytes that one row of CSV may have, with eight for each field; a longer one is an error
-    #[arg(long, value_name = "BYTES", value_parser = size, default_value = "128M")]
+    #[arg(long, value_name = "BYTES", value_parser = fairgame::bytes_of, default_value = "128M")]
     max_record: usize,
 }
 
@@ -338,21 +338,6 @@ fn byte(text: &str) -> Result<u8> {
         b"tab" | b"\\t" => Ok(b'\t'),
         _ => Err(Error::new(ErrorKind::Settings, "one ASCII character is needed, or `tab`")),
     }
-}
-
-/// A number of bytes, at least one, perhaps in K, M or G (or KB, MB, GB) of 1,024 times as many.
-pub(crate) fn size(text: &str) -> Result<usize> {
-    let text = text.strip_suffix(['B', 'b']).unwrap_or(text);
-    let (number, scale) = match text.as_bytes().last() {
-        Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
-        Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
-        Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
-        _ => (text, 1),
-    };
-    let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(scale));
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
-        Error::new(ErrorKind::Settings, "a number of bytes above 0 is needed, as in `64M`")
-    })
 }
 
 fn kind(text: &str) -> Result<(String, Kind)> {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use fairgame::classifier::{Classifier, Companion, Draw, Member, draws};
 use fairgame::export::onnx;
-use fairgame::table::Table;
 use fairgame::train::{RecordedPart, SLACKS, Standing, trade_off};
 use fairgame::{Error, ErrorKind};
 use fairgame_report::Report;
@@ -21,7 +20,8 @@ use crate::{failed, json_failed, units_of, weights, without_unit};
 pub(crate) struct PyClassifier(pub(crate) Classifier);
 
 /// What each row's draw is made from: the identifiers in the only column.
-fn drawn_by(keys: &Table) -> fairgame::Result<Vec<u64>> {
+fn drawn_by(keys: &PyTable) -> fairgame::Result<Vec<u64>> {
+    let keys = keys.table()?;
     let identifiers = keys.columns().iter().flat_map(|column| draws(&column.values));
     let key = |(row, draw): (usize, Option<u64>)| {
         draw.ok_or_else(|| Error::new(ErrorKind::Value, format!("row {row} has no key")))
@@ -78,8 +78,8 @@ impl PyClassifier {
         keys: Option<&PyTable>,
     ) -> PyResult<Predicted<'py>> {
         let predictions = py.detach(|| {
-            let features = self.0.encode(&table.0)?;
-            let keys = keys.map(|keys| drawn_by(&keys.0)).transpose()?;
+            let features = self.0.encode(&*table.table()?)?;
+            let keys = keys.map(|keys| drawn_by(keys)).transpose()?;
             self.0.predict(&features, keys.as_deref().map_or(Draw::Features, Draw::Keys))
         });
         let predictions = predictions.map_err(failed)?;
@@ -111,11 +111,12 @@ impl PyClassifier {
         others: &PyTable,
     ) -> PyResult<String> {
         let found = py.detach(|| {
-            if row >= table.0.rows() {
-                let message = format!("there is no row {row}: there are {}", table.0.rows());
+            let table = table.table()?;
+            if row >= table.rows() {
+                let message = format!("there is no row {row}: there are {}", table.rows());
                 return Err(Error::new(ErrorKind::Value, message));
             }
-            self.0.explain(&table.0.take(&[row]), &others.0)
+            self.0.explain(&table.take(&[row]), &*others.table()?)
         });
         serde_json::to_string(&found.map_err(failed)?).map_err(json_failed)
     }
@@ -133,7 +134,7 @@ impl PyClassifier {
         table: &PyTable,
     ) -> PyResult<Vec<Bound<'py, PyArray1<f32>>>> {
         let scores = py.detach(|| {
-            let features = self.0.encode(&table.0)?;
+            let features = self.0.encode(&*table.table()?)?;
             let members = 0..self.0.members().len();
             members
                 .map(|member| self.0.scores(member, &features))
@@ -154,16 +155,17 @@ impl PyClassifier {
         confidence: f64,
         units: Option<&PyTable>,
     ) -> PyResult<(String, Vec<String>)> {
-        let (weights, units) = (weights(weight), units.map(units_of));
-        let (found, seen) = py
+        let (weights, units) = (weights(weight), units_of(units)?);
+        let (found, seen, unnamed) = py
             .detach(|| {
                 let (weights, units) = (weights.as_deref(), units.as_deref());
-                let found = self.0.evaluate_by_unit(&table.0, weights, units, confidence)?;
-                Ok((found, self.0.seen(&table.0)?))
+                let table = table.table()?;
+                let found = self.0.evaluate_by_unit(&table, weights, units, confidence)?;
+                let mut unnamed = self.0.bound().unnamed_or_unlabelled();
+                unnamed.add(&table)?;
+                Ok((found, self.0.seen(&table)?, unnamed))
             })
             .map_err(failed)?;
-        let mut unnamed = self.0.bound().unnamed_or_unlabelled();
-        unnamed.add(&table.0).map_err(failed)?;
         let unnamed = unnamed.finish().map_err(failed)?;
         let mut warnings: Vec<String> = unnamed.iter().map(ToString::to_string).collect();
         warnings.extend(seen.map(|seen| seen.to_string()));
@@ -189,11 +191,12 @@ impl PyClassifier {
         let page = py.detach(|| -> fairgame::Result<String> {
             let mut classifier = self.0.clone();
             if let (Some(table), Some(mut record)) = (table, classifier.record()?) {
-                if let Some(seen) = classifier.seen(&table.0)? {
+                let table = table.table()?;
+                if let Some(seen) = classifier.seen(&table)? {
                     return Err(Error::new(ErrorKind::Value, seen.to_string())
                         .help("test on rows that the training has not seen"));
                 }
-                let evaluation = classifier.evaluate(&table.0, weights.as_deref(), confidence)?;
+                let evaluation = classifier.evaluate(&table, weights.as_deref(), confidence)?;
                 record.parts.retain(|part| part.part != "test");
                 let (part, source) = ("test".to_owned(), "given for the report".to_owned());
                 record.parts.push(RecordedPart { part, source, evaluation });

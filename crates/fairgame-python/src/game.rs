@@ -63,8 +63,8 @@ impl PyGame {
     ) -> PyResult<Self> {
         let spec = spec(policy)?;
         let game = py.detach(|| {
-            let data = Data::from(sheet(train).owned_rows());
-            let data = data.with_val(val.map(|val| sheet(val).owned_rows()));
+            let own = |table| sheet(table).map(|sheet| sheet.owned_rows());
+            let data = Data::from(own(train)?).with_val(val.map(own).transpose()?);
             Outside::new(&spec, name, data, &Threads::new(threads))
         });
         Ok(PyGame(Mutex::new(Some(game.map_err(failed)?))))

@@ -49,8 +49,10 @@ fn weights(given: Option<PyReadonlyArray1<'_, f64>>) -> Option<Vec<f32>> {
 }
 
 /// The unit of each row, from the only column of a table.
-fn units_of(table: &PyTable) -> Vec<Option<u64>> {
-    table.0.columns().iter().flat_map(|column| draws(&column.values)).collect()
+fn units_of(table: Option<&PyTable>) -> PyResult<Option<Vec<Option<u64>>>> {
+    let Some(table) = table else { return Ok(None) };
+    let table = table.table().map_err(failed)?;
+    Ok(Some(table.columns().iter().flat_map(|column| draws(&column.values)).collect()))
 }
 
 /// What to know of rows that have no unit, if there are any.
@@ -105,18 +107,19 @@ fn audit(
     confidence: f64,
     units: Option<&PyTable>,
 ) -> PyResult<(String, Vec<String>)> {
-    let (spec, weights, units) = (spec(policy)?, weights(weight), units.map(units_of));
+    let (spec, weights, units) = (spec(policy)?, weights(weight), units_of(units)?);
     let chances: Vec<f64> = chances.as_array().iter().copied().collect();
     let found = py.detach(|| -> fairgame::Result<Evaluation> {
+        let table = table.table()?;
         let mut problem = Problem::parse(&spec.label, &spec.objective, &spec.constraints)?;
         if spec.skip_empty_groups {
             problem = problem.skip_empty_groups();
         }
-        let rows = Weighted { table: &table.0, weights: weights.as_deref() };
+        let rows = Weighted { table: &table, weights: weights.as_deref() };
         let (bound, _) = problem.bind(rows, &[])?;
         let decisions = Decisions::Probabilities(&chances);
         let (weights, units) = (weights.as_deref(), units.as_deref());
-        evaluate::evaluate_by_unit(&bound, &table.0, weights, units, decisions, confidence)
+        evaluate::evaluate_by_unit(&bound, &table, weights, units, decisions, confidence)
     });
     let found = serde_json::to_string(&found.map_err(failed)?).map_err(json_failed)?;
     Ok((found, without_unit(units.as_deref()).into_iter().collect()))
@@ -139,7 +142,7 @@ fn groups(
     confidence: f64,
     units: Option<&PyTable>,
 ) -> PyResult<(String, Vec<String>)> {
-    let (weights, units) = (weights(weight), units.map(units_of));
+    let (weights, units) = (weights(weight), units_of(units)?);
     let chances: Vec<f64> = chances.as_array().iter().copied().collect();
     let scores: Option<Vec<f64>> = scores.map(|scores| scores.as_array().iter().copied().collect());
     let found = py.detach(|| -> fairgame::Result<GroupsFound> {
@@ -150,7 +153,7 @@ fn groups(
         }
         let (weights, units) = (weights.as_deref(), units.as_deref());
         let decisions = Some(Decisions::Probabilities(&chances));
-        audit.add(&table.0, weights, units, decisions, scores.as_deref())?;
+        audit.add(&*table.table()?, weights, units, decisions, scores.as_deref())?;
         audit.finish(confidence)
     });
     let found = found.map_err(failed)?;

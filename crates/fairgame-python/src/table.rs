@@ -1,7 +1,17 @@
 //! Rows from Python and back: columns of numpy, or Arrow's record batches.
 
-use fairgame::table::{Category, Column, ReadOptions, Source, Table, Values, read};
-use numpy::{IntoPyArray, PyReadonlyArray1};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::SchemaRef;
+use fairgame::table::{
+    Category, Column, Feed, PLENTY, ReadOptions, Runs, Source, Table, Values, read,
+};
+use fairgame::{Error, ErrorKind};
+use numpy::ndarray::s;
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatchReader;
@@ -9,8 +19,176 @@ use pyo3_arrow::PyRecordBatchReader;
 use crate::failed;
 
 /// Named columns of one length.
+///
+/// Plenty of rows stay where Python has them, and are read run by run: a copy could take more memory than a training does.
 #[pyclass(frozen, module = "fairgame._fairgame", name = "Table")]
-pub(crate) struct PyTable(pub(crate) Table);
+pub(crate) struct PyTable {
+    rows: usize,
+    /// Side by side.
+    parts: Vec<Part>,
+}
+
+/// Some columns of a table.
+#[derive(Clone)]
+enum Part {
+    Table(Arc<Table>),
+    /// A column of numpy.
+    Numbers(Arc<(String, Py<PyArray1<f64>>)>),
+    Batches(Arc<Batches>),
+}
+
+/// Record batches of Arrow, and where each ends.
+struct Batches {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    ends: Vec<usize>,
+}
+
+impl Batches {
+    fn run(&self, rows: Range<usize>) -> fairgame::Result<Table> {
+        let mut cut = Vec::new();
+        let mut at = self.ends.partition_point(|&end| end <= rows.start);
+        let mut first = rows.start;
+        while first < rows.end && at < self.batches.len() {
+            let (batch, end) = (&self.batches[at], self.ends[at]);
+            let count = rows.end.min(end) - first;
+            cut.push(Ok(batch.slice(first - (end - batch.num_rows()), count)));
+            (first, at) = (first + count, at + 1);
+        }
+        let reader = RecordBatchIterator::new(cut, self.schema.clone());
+        read([Source::batches("the table", reader)], &ReadOptions::default())
+    }
+}
+
+impl Part {
+    fn rows(&self, py: Python<'_>) -> usize {
+        match self {
+            Part::Table(table) => table.rows(),
+            Part::Numbers(column) => column.1.bind(py).len().unwrap_or(0),
+            Part::Batches(batches) => batches.ends.last().copied().unwrap_or(0),
+        }
+    }
+
+    fn run(&self, rows: Range<usize>) -> fairgame::Result<Vec<Column>> {
+        let table = match self {
+            Part::Table(table) => table.take(&rows.collect::<Vec<_>>()),
+            Part::Batches(batches) => batches.run(rows)?,
+            Part::Numbers(column) => {
+                let (name, array) = &**column;
+                let values = Python::attach(|py| -> PyResult<Vec<f64>> {
+                    let array = array.bind(py).try_readonly()?;
+                    Ok(array.as_array().slice(s![rows]).iter().copied().collect())
+                });
+                let changed =
+                    |error: PyErr| Error::new(ErrorKind::Value, error.to_string()).at(name);
+                return Ok(vec![Column::new(name, Values::Number(values.map_err(changed)?))]);
+            }
+        };
+        Ok(table.columns().to_vec())
+    }
+}
+
+impl Runs for &PyTable {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn run(&self, rows: Range<usize>) -> fairgame::Result<Table> {
+        let columns = self.parts.iter().map(|part| part.run(rows.clone()));
+        Table::new(columns.collect::<fairgame::Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+}
+
+impl From<Table> for PyTable {
+    fn from(table: Table) -> Self {
+        PyTable { rows: table.rows(), parts: vec![Part::Table(Arc::new(table))] }
+    }
+}
+
+impl PyTable {
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// All rows as one table, which is made anew where it is not held as one.
+    pub(crate) fn table(&self) -> fairgame::Result<Cow<'_, Table>> {
+        match self.parts.as_slice() {
+            [Part::Table(table)] => Ok(Cow::Borrowed(table)),
+            _ => self.run(0..self.rows).map(Cow::Owned),
+        }
+    }
+
+    /// The rows, to be read in runs.
+    pub(crate) fn feed(&self, name: &str) -> Feed<'_> {
+        match self.parts.as_slice() {
+            [Part::Table(table)] => Feed::of(name, Cow::Borrowed(table)),
+            _ => Feed::runs(name, self),
+        }
+    }
+
+    /// The columns so far as one part, if there are any.
+    fn closed(own: &mut Vec<Column>) -> fairgame::Result<Option<Part>> {
+        let columns = std::mem::take(own);
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Part::Table(Arc::new(Table::new(columns)?))))
+    }
+
+    /// Parts side by side.
+    fn joined(py: Python<'_>, parts: Vec<Part>) -> fairgame::Result<PyTable> {
+        let tables: Option<Vec<&Arc<Table>>> = parts
+            .iter()
+            .map(|part| match part {
+                Part::Table(table) => Some(table),
+                _ => None,
+            })
+            .collect();
+        let plenty = parts.first().is_some_and(|part| part.rows(py) >= PLENTY);
+        if let (Some(tables), false) = (tables, plenty) {
+            let columns = tables.iter().flat_map(|table| table.columns()).cloned();
+            return Table::new(columns.collect()).map(PyTable::from);
+        }
+        let rows = parts[0].rows(py);
+        if let Some(other) = parts.iter().find(|part| part.rows(py) != rows) {
+            let found = other.rows(py);
+            let message = format!("columns have {rows} rows, and others beside them {found}");
+            return Err(Error::new(ErrorKind::Column, message));
+        }
+        let table = PyTable { rows, parts };
+        // Refuses names that come twice.
+        table.head().map(|_| table)
+    }
+
+    /// The names and kinds of the columns, and at most a row.
+    fn head(&self) -> fairgame::Result<Table> {
+        self.run(0..self.rows.min(1))
+    }
+
+    /// The column of that name alone.
+    fn part_of(&self, name: &str) -> fairgame::Result<Column> {
+        for part in &self.parts {
+            let names: Vec<String> = match part {
+                Part::Table(table) => match table.column(name) {
+                    Ok(column) => return Ok(column.clone()),
+                    Err(_) => continue,
+                },
+                Part::Numbers(column) => vec![column.0.clone()],
+                Part::Batches(batches) => {
+                    batches.schema.fields().iter().map(|field| field.name().clone()).collect()
+                }
+            };
+            if names.iter().any(|one| one == name)
+                && let Some(found) =
+                    part.run(0..self.rows)?.into_iter().find(|column| column.name == name)
+            {
+                return Ok(found);
+            }
+        }
+        // As a table says it.
+        self.head()?.column(name).cloned()
+    }
+}
 
 /// What a column of numpy holds.
 #[derive(FromPyObject)]
@@ -51,22 +229,47 @@ impl Given<'_> {
 #[pymethods]
 impl PyTable {
     /// A table of columns of numpy: each a name, and float64, int8 or (int32 codes, texts). They are taken one after the
-    /// other, so that of a generator one is held at a time.
+    /// other, so that of a generator one is held at a time. Plenty of float64 are not copied.
     #[staticmethod]
     fn from_columns(columns: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let column = |one: PyResult<Bound<'_, PyAny>>| {
+        let (mut parts, mut own) = (Vec::new(), Vec::new());
+        for one in columns.try_iter()? {
             let (name, given): (String, Given<'_>) = one?.extract()?;
-            Ok(Column::new(name, given.values()?))
-        };
-        let columns = columns.try_iter()?.map(column).collect::<PyResult<Vec<_>>>()?;
-        Table::new(columns).map(PyTable).map_err(failed)
+            match given {
+                Given::Number(numbers) if numbers.as_array().len() >= PLENTY => {
+                    parts.extend(PyTable::closed(&mut own).map_err(failed)?);
+                    let array = numbers.as_any().clone().cast_into::<PyArray1<f64>>()?;
+                    parts.push(Part::Numbers(Arc::new((name, array.unbind()))));
+                }
+                given => own.push(Column::new(name, given.values()?)),
+            }
+        }
+        parts.extend(PyTable::closed(&mut own).map_err(failed)?);
+        Python::attach(|py| PyTable::joined(py, parts)).map_err(failed)
     }
 
-    /// A table of anything that hands out Arrow's record batches.
+    /// A table of anything that hands out Arrow's record batches. Plenty of rows are not copied.
     #[staticmethod]
     fn from_arrow(py: Python<'_>, batches: PyRecordBatchReader) -> PyResult<Self> {
-        let source = Source::batches("the table", batches.into_reader()?);
-        py.detach(|| read([source], &ReadOptions::default())).map(PyTable).map_err(failed)
+        let reader = batches.into_reader()?;
+        let made = py.detach(|| -> fairgame::Result<PyTable> {
+            let schema = reader.schema();
+            let batches = reader.collect::<Result<Vec<_>, _>>();
+            let damaged = |error| Error::new(ErrorKind::Format, format!("is damaged: {error}"));
+            let batches = batches.map_err(|error| damaged(error).at("the table"))?;
+            let mut rows = 0;
+            let ends = batches.iter().map(|batch| {
+                rows += batch.num_rows();
+                rows
+            });
+            let ends = ends.collect();
+            let batches = Batches { schema, batches, ends };
+            match rows < PLENTY {
+                true => batches.run(0..rows).map(PyTable::from),
+                false => Ok(PyTable { rows, parts: vec![Part::Batches(Arc::new(batches))] }),
+            }
+        });
+        made.map_err(failed)
     }
 
     /// A table of files, or of a dataset that is shipped, such as `@adult`; so many bytes may a text and a row have.
@@ -86,28 +289,28 @@ impl PyTable {
             let options = ReadOptions { max_field, max_record, ..plain };
             read(sources.collect::<fairgame::Result<Vec<_>>>()?, &options)
         });
-        table.map(PyTable).map_err(failed)
+        table.map(PyTable::from).map_err(failed)
     }
 
     /// The columns of both, side by side.
-    fn beside(&self, other: &PyTable) -> PyResult<Self> {
-        let columns = self.0.columns().iter().chain(other.0.columns()).cloned().collect();
-        Table::new(columns).map(PyTable).map_err(failed)
+    fn beside(&self, py: Python<'_>, other: &PyTable) -> PyResult<Self> {
+        let parts = self.parts.iter().chain(&other.parts).cloned().collect();
+        PyTable::joined(py, parts).map_err(failed)
     }
 
     /// Some of the rows, by their numbers.
     fn take(&self, rows: PyReadonlyArray1<'_, u32>) -> PyResult<Self> {
         let rows: Vec<usize> = rows.as_array().iter().map(|&row| row as usize).collect();
-        match rows.iter().find(|row| **row >= self.0.rows()) {
+        match rows.iter().find(|row| **row >= self.rows) {
             Some(row) => Err(PyValueError::new_err(format!("there is no row {row}"))),
-            None => Ok(PyTable(self.0.take(&rows))),
+            None => Ok(self.table().map_err(failed)?.take(&rows).into()),
         }
     }
 
     /// The kind of a column, and its values: of numbers float64, of truths int8, −1 where missing, of categories
     /// int32 codes, −1 where missing, with their texts.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<(Py<PyAny>, Vec<String>)> {
-        let column = self.0.column(name).map_err(failed)?;
+        let column = self.part_of(name).map_err(failed)?;
         Ok(match &column.values {
             Values::Number(numbers) => {
                 (numbers.clone().into_pyarray(py).into_any().unbind(), Vec::new())
@@ -126,15 +329,16 @@ impl PyTable {
         })
     }
 
-    #[getter]
-    fn rows(&self) -> usize {
-        self.0.rows()
+    #[getter(rows)]
+    fn count(&self) -> usize {
+        self.rows
     }
 
     /// The names of the columns, with their kinds.
     #[getter]
-    fn columns(&self) -> Vec<(String, String)> {
+    fn columns(&self) -> PyResult<Vec<(String, String)>> {
         let column = |column: &Column| (column.name.clone(), column.values.kind().to_string());
-        self.0.columns().iter().map(column).collect()
+        let head = self.head().map_err(failed)?;
+        Ok(head.columns().iter().map(column).collect())
     }
 }

@@ -2,8 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use fairgame::train::{Data, Finding, FoldRows, Sheet, Spec, Trained, Turn, Watch, check_data};
-use fairgame::{Threads, printable};
+use fairgame::table::{Feed, ReadOptions, Source};
+use fairgame::train::{
+    Data, Finding, FoldRows, Shape, Sheet, Spec, Stream, Streams, Trained, Turn, Watch, check_data,
+};
+use fairgame::{Store, Threads, bytes_of, printable};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -44,8 +47,44 @@ fn message(notice: &impl ToString) -> String {
     printable(&notice.to_string()).into_owned()
 }
 
-pub(crate) fn sheet(table: &PyTable) -> Sheet<'_> {
-    Sheet { source: "rows given from Python".to_owned(), ..Sheet::from(&table.0) }
+/// Rows to train on.
+#[derive(FromPyObject)]
+pub(crate) enum Given {
+    Table(Py<PyTable>),
+    /// The names of files, which may be larger than memory.
+    Files(Vec<String>),
+}
+
+impl Given {
+    fn rows(&self) -> Option<usize> {
+        match self {
+            Given::Table(table) => Some(table.get().rows()),
+            Given::Files(_) => None,
+        }
+    }
+
+    fn feed(&self) -> fairgame::Result<Feed<'_>> {
+        match self {
+            Given::Table(table) => Ok(table.get().feed(GIVEN)),
+            Given::Files(names) => {
+                let sources = names.iter().map(|name| Source::parse(name));
+                let sources = sources.collect::<fairgame::Result<Vec<_>>>()?;
+                Feed::open(names.join(", "), sources, ReadOptions::default())
+            }
+        }
+    }
+}
+
+/// What messages call the rows.
+const GIVEN: &str = "rows given from Python";
+
+pub(crate) fn sheet(table: &PyTable) -> fairgame::Result<Sheet<'_>> {
+    Ok(Sheet { table: table.table()?, weights: None, source: GIVEN.to_owned() })
+}
+
+/// The rows of a training or of its folds, as tables.
+pub(crate) fn data<'a>(train: &'a PyTable, val: Option<&'a PyTable>) -> fairgame::Result<Data<'a>> {
+    Ok(Data::from(sheet(train)?).with_val(val.map(sheet).transpose()?))
 }
 
 /// The rows of each fold: those to train a model on, those set aside to calibrate it, and those that judge it.
@@ -59,7 +98,7 @@ pub(crate) fn folds<'py>(
 ) -> PyResult<Vec<[Bound<'py, PyArray1<u32>>; 3]>> {
     let spec = spec(policy)?;
     let found = py.detach(|| {
-        let data = Data::from(sheet(train)).with_val(val.map(sheet));
+        let data = data(train, val)?;
         spec.plan(&data.shape())?.folds(data)
     });
     let arrays = |fold: FoldRows| {
@@ -83,7 +122,7 @@ pub(crate) fn patterns<'py>(
 ) -> PyResult<Found<'py>> {
     let spec = spec(policy)?;
     let found = py.detach(|| {
-        let data = Data::from(sheet(train)).with_val(val.map(sheet));
+        let data = data(train, val)?;
         Ok(spec.plan(&data.shape())?.prepare(data)?.patterns())
     });
     let found = found.map_err(failed)?;
@@ -96,23 +135,33 @@ pub(crate) fn patterns<'py>(
 ///
 /// Label and weights are columns, named in the policy. Without `val`, and with two datasets in the policy, a
 /// seeded part of `train` is the constraint player's. `progress` is called now and then with turn and turns; what
-/// it raises ends the training.
+/// it raises ends the training. Plenty of rows take so many bytes of `memory`, or half of what is free; beyond it they are on
+/// disk.
 #[pyfunction]
-#[pyo3(signature = (policy, train, val=None, threads=1, progress=None))]
+#[pyo3(signature = (policy, train, val=None, threads=1, progress=None, memory=None))]
 pub(crate) fn train(
     py: Python<'_>,
     policy: &str,
-    train: &PyTable,
-    val: Option<&PyTable>,
+    train: Given,
+    val: Option<Given>,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    memory: Option<&str>,
 ) -> PyResult<(PyClassifier, String)> {
     let spec = spec(policy)?;
     let mut watch = Called { progress, raised: None };
     let outcome = py.detach(|| {
-        let data = Data::from(sheet(train)).with_val(val.map(sheet));
-        let plan = spec.plan(&data.shape())?.with_threads(Threads::new(threads));
-        plan.run(data, &mut watch)
+        let streams = Streams {
+            train: train.feed()?.into(),
+            val: val.as_ref().map(Given::feed).transpose()?.map(Stream::from),
+            test: None,
+        };
+        let (rows, validation) = (train.rows(), val.is_some());
+        let plan = spec.plan(&Shape { rows, validation, test: false })?;
+        let plan = plan.with_threads(Threads::new(threads));
+        let memory = memory.map(bytes_of).transpose()?;
+        let store = memory.map_or_else(Store::half_of_free, |bytes| Store::new(bytes as u64));
+        plan.with_store(store).run_streams(streams, &mut watch)
     });
     if let Some(error) = watch.raised {
         return Err(error);
@@ -128,7 +177,7 @@ pub(crate) fn check(
     table: &PyTable,
     threads: usize,
 ) -> fairgame::Result<Vec<Finding>> {
-    check_data(spec, &table.0, &Threads::new(threads))
+    check_data(spec, &*table.table()?, &Threads::new(threads))
 }
 
 /// What a training came to beside the classifier, as JSON.

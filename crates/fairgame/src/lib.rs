@@ -71,6 +71,7 @@ mod whole;
 mod wide;
 
 pub use error::{Error, ErrorKind, Remedy, Result, nearest};
+pub use memory::bytes_of;
 pub use printable::{is_hidden, printable, printable_lines, shown};
 pub use slab::{Slab, Store};
 pub use threads::Threads;

@@ -31,6 +31,28 @@ pub(crate) fn free() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
+/// A number of bytes, at least one, perhaps in K, M or G (or KB, MB, GB) of 1,024 times as many: `64M`, `4GB`.
+///
+/// # Errors
+/// If it is none.
+///
+/// ```
+/// assert_eq!(fairgame::bytes_of("4GB").unwrap(), 4 << 30);
+/// ```
+pub fn bytes_of(text: &str) -> Result<usize> {
+    let text = text.strip_suffix(['B', 'b']).unwrap_or(text);
+    let (number, scale) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
+        Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(scale));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
+        Error::new(ErrorKind::Settings, "a number of bytes above 0 is needed, as in `64M`")
+    })
+}
+
 /// A number of bytes in a unit that suits it.
 pub(crate) fn shown(bytes: u128) -> String {
     match bytes as f64 {

@@ -12,7 +12,7 @@ use fairgame::{Error, ErrorKind, Result, Store, Threads, table};
 use crate::output;
 use crate::policy::{self, Flags, PolicyArguments, Rows};
 use crate::progress::Progress;
-use crate::read::{ReadArguments, size};
+use crate::read::ReadArguments;
 use crate::report;
 use crate::verdict::Verdict;
 use render::Rendered;
@@ -79,7 +79,7 @@ pub(crate) struct Train {
 
     /// Memory for the rows, as 500MB or 4GB [default: half of what is free]; beyond it they are in a temporary file, and
     /// the result is the same
-    #[arg(long, value_name = "BYTES", value_parser = size)]
+    #[arg(long, value_name = "BYTES", value_parser = fairgame::bytes_of)]
     memory: Option<usize>,
 
     /// Print JSON

@@ -126,8 +126,8 @@ declare! {
                 .flag("score")
                 .group("Features")
                 .chooses(),
-            /// Whether the scores are of models that the training rows of each fold have taught, as with a column for each
-            /// fold: then only rows set aside calibrate them.
+            /// Whether the training rows have taught the model. Then only rows set aside calibrate one column of scores. With a
+            /// column for each fold, these are calibrated by the rows that judge the other folds.
             taught: bool = with(false),
             /// What the scores are.
             scale: ScoreScale = with(ScoreScale::Probability),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{Seek, copy};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -15,9 +16,21 @@ use super::{Chunks, ReadOptions, Shipped, Source, Table, arrow, chunks, read};
 use crate::{Error, ErrorKind, Result};
 
 /// From so many rows on, they are read in chunks and not held as a table.
-pub(crate) const PLENTY: usize = 1_000_000;
+pub const PLENTY: usize = 1_000_000;
 
-/// Rows that can be read again and again: files, Arrow's batches, or a table.
+/// Rows that hand out any run of themselves as a table, such as columns that another program holds.
+pub trait Runs: Send + Sync {
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+
+    /// The rows from one number up to another; columns and their kinds are the same in all runs.
+    ///
+    /// # Errors
+    /// If they cannot be had, or hold what no table holds.
+    fn run(&self, rows: Range<usize>) -> Result<Table>;
+}
+
+/// Rows that can be read again and again: files, Arrow's batches, a table, or [`Runs`].
 ///
 /// A stream can be read only once, so it is copied to a temporary file first.
 pub struct Feed<'a> {
@@ -27,6 +40,7 @@ pub struct Feed<'a> {
 
 enum Held<'a> {
     Table(Cow<'a, Table>),
+    Runs(Box<dyn Runs + 'a>),
     Sources(Vec<Again>, Box<ReadOptions>),
 }
 
@@ -190,6 +204,11 @@ impl<'a> Feed<'a> {
         Feed { name: name.into(), rows: Held::Table(table) }
     }
 
+    /// Rows that hand out runs of themselves.
+    pub fn runs(name: impl Into<String>, rows: impl Runs + 'a) -> Self {
+        Feed { name: name.into(), rows: Held::Runs(Box::new(rows)) }
+    }
+
     /// What messages call the rows.
     pub fn name(&self) -> &str {
         &self.name
@@ -223,6 +242,10 @@ impl<'a> Feed<'a> {
         match &self.rows {
             Held::Table(table) if table.rows() < rows => Ok(Head::Whole(None)),
             Held::Table(table) => Ok(Head::First(table.take(&[0]))),
+            Held::Runs(all) if all.rows() < rows => {
+                all.run(0..all.rows()).map(|table| Head::Whole(Some(table)))
+            }
+            Held::Runs(all) => all.run(0..1).map(Head::First),
             Held::Sources(..) => {
                 let mut all = self.sources(rows)?;
                 let Some(first) = all.next().transpose()? else { return Err(all.no_rows()) };
@@ -245,6 +268,12 @@ impl<'a> Feed<'a> {
                 let first = table.take(&(0..table.rows().min(most)).collect::<Vec<_>>());
                 let rows = table.rows() as u64;
                 return Ok(Extent { first, rows, exact: true, took: Duration::ZERO });
+            }
+            Held::Runs(all) => {
+                let start = Instant::now();
+                let first = all.run(0..all.rows().min(most))?;
+                let took = start.elapsed().div_f64(first.rows().max(1) as f64);
+                return Ok(Extent { first, rows: all.rows() as u64, exact: true, took });
             }
             Held::Sources(sources, options) => (sources, options),
         };
@@ -279,6 +308,7 @@ impl<'a> Feed<'a> {
     pub fn whole(self) -> Result<Cow<'a, Table>> {
         match self.rows {
             Held::Table(table) => Ok(table),
+            Held::Runs(all) => all.run(0..all.rows()).map(Cow::Owned),
             Held::Sources(sources, options) => {
                 let sources = sources.iter().map(Again::open).collect::<Result<Vec<_>>>()?;
                 read(sources, &options).map(Cow::Owned)
@@ -299,18 +329,20 @@ impl<'a> Feed<'a> {
     /// # Errors
     /// If they cannot be read, or `see` fails.
     pub(crate) fn each(&self, rows: usize, mut see: impl FnMut(Table) -> Result<()>) -> Result<()> {
-        if let Held::Table(table) = &self.rows {
-            for first in (0..table.rows()).step_by(rows) {
-                let chunk: Vec<usize> = (first..table.rows().min(first + rows)).collect();
-                see(table.take(&chunk))?;
+        let runs =
+            |all: usize| (0..all).step_by(rows).map(move |first| first..all.min(first + rows));
+        match &self.rows {
+            Held::Table(table) => {
+                runs(table.rows()).try_for_each(|run| see(table.take(&run.collect::<Vec<_>>())))
             }
-            return Ok(());
+            Held::Runs(all) => runs(all.rows()).try_for_each(|run| see(all.run(run)?)),
+            Held::Sources(sources, _) => {
+                for chunk in self.sources(rows)? {
+                    see(chunk?)?;
+                }
+                sources.iter().try_for_each(Again::check)
+            }
         }
-        for chunk in self.sources(rows)? {
-            see(chunk?)?;
-        }
-        let Held::Sources(sources, _) = &self.rows else { return Ok(()) };
-        sources.iter().try_for_each(Again::check)
     }
 }
 

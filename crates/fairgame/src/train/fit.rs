@@ -3,6 +3,7 @@
 //! P(S | x) is fitted on the rows that teach in a fold; the rows set aside stop the boosting and calibrate. So nothing that
 //! judges has taught. With checkpoints, a fold is saved when it is done.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -265,7 +266,7 @@ impl Training<'_> {
         let place = (game, self.folds.len());
         let groups =
             Given::of_groups(&self.plan.spec.model, &self.views[fold.view].encoder, place)?;
-        let mut groups = groups.iter();
+        let mut groups = groups.iter().enumerate();
         // Scores that none of the rows taught are calibrated by all rows but those that judge.
         let taught: Vec<u32>;
         let calibrating = match &scores_of {
@@ -285,11 +286,21 @@ impl Training<'_> {
             let of_group = if of_label { None } else { groups.next() };
             let by_others = of_group.is_some() || (of_label && scores_of.is_some());
             let calibrating = if of_group.is_some() { aside } else { calibrating };
+            let mut rows = Cow::Borrowed(if by_others { calibrating } else { aside });
             let (scorer, scores) = match (&scores_of, &self.views[fold.view].model) {
                 (Some(given), _) if by_others => {
-                    let given = of_group.unwrap_or(given);
-                    let score = |&row: &u32| given.score(features, row as usize);
-                    (given.log_odds(), calibrating.iter().map(score).collect())
+                    let (group, given) =
+                        of_group.map_or((None, given), |(at, one)| (Some(at), one));
+                    let scores = match self.out_of_fold(game, group)? {
+                        Some((others, scores)) => {
+                            rows = Cow::Owned(others);
+                            scores
+                        }
+                        None => {
+                            rows.iter().map(|&row| given.score(features, row as usize)).collect()
+                        }
+                    };
+                    (given.log_odds(), scores)
                 }
                 (None, model) if of_label && !matches!(model, AnyModel::Rule(_)) => {
                     self.fit_model(game, &target, &mut tick)?
@@ -322,7 +333,6 @@ impl Training<'_> {
                     (LogOdds::Trees(Some(forest)), scores)
                 }
             };
-            let rows = if by_others { calibrating } else { aside };
             let rows = rows.iter().zip(&scores).map(|(&row, &score)| {
                 let row = row as usize;
                 (score, target(row), weights.map_or(1.0, |weights| weights[row]))
@@ -349,6 +359,40 @@ impl Training<'_> {
             true => Ok(self.fold_played(None, (turn, turns))),
             false => self.fitted(ground, game, view, (turn, turns)),
         }
+    }
+
+    /// Scores to calibrate a fold's by, where another model was fitted once for each fold: those of the rows that judge the
+    /// other folds, each by the model of the fold that it judges; of the label's score, or of a group's. So the models
+    /// need no rows set aside, and none of these rows judges this fold.
+    fn out_of_fold(
+        &self,
+        game: usize,
+        group: Option<usize>,
+    ) -> Result<Option<(Vec<u32>, Vec<f32>)>> {
+        let ModelSpec::Scores { columns, .. } = &self.plan.spec.model else { return Ok(None) };
+        let own = group.is_some() || columns.len() > 1;
+        if !own || self.folds.iter().any(|fold| fold.judge.is_none()) {
+            return Ok(None);
+        }
+        let (mut rows, mut scores) = (Vec::new(), Vec::new());
+        for (at, fold) in self.folds.iter().enumerate() {
+            if at == game || fold.repeat != self.folds[game].repeat {
+                continue;
+            }
+            let (model, encoder) = (&self.plan.spec.model, &self.views[fold.view].encoder);
+            let given = match group {
+                Some(group) => {
+                    Given::of_groups(model, encoder, (at, self.folds.len()))?.into_iter().nth(group)
+                }
+                None => Given::of(model, encoder, at)?,
+            };
+            let features = &self.train.features[fold.view];
+            if let (Some(given), Some(judge)) = (given, &fold.judge) {
+                rows.extend(judge);
+                scores.extend(judge.iter().map(|&row| given.score(features, row as usize)));
+            }
+        }
+        Ok(Some((rows, scores)))
     }
 
     /// Multipliers before any were played.

@@ -16,24 +16,17 @@ pub(super) struct Gather {
     /// Only rows of smaller keys are taken.
     below: Option<u64>,
     keys: Vec<u64>,
-    /// The row number of each.
-    numbers: Vec<u64>,
     pieces: Vec<Table>,
 }
 
 impl Gather {
     /// At most so many rows; those that share the last key are left out together.
     pub(super) fn new(most: usize) -> Self {
-        Gather { most, below: None, keys: Vec::new(), numbers: Vec::new(), pieces: Vec::new() }
+        Gather { most, below: None, keys: Vec::new(), pieces: Vec::new() }
     }
 
-    /// Takes rows of a table, of which `key` gives the key, or none. The first has the number `first`.
-    pub(super) fn add(
-        &mut self,
-        table: &Table,
-        first: u64,
-        key: impl Fn(usize) -> Option<u64>,
-    ) -> Result<()> {
+    /// Takes rows of a table, of which `key` gives the key, or none.
+    pub(super) fn add(&mut self, table: &Table, key: impl Fn(usize) -> Option<u64>) {
         let (mut taken, before) = (Vec::new(), self.keys.len());
         for row in 0..table.rows() {
             if let Some(key) = key(row)
@@ -41,42 +34,39 @@ impl Gather {
             {
                 taken.push(row);
                 self.keys.push(key);
-                self.numbers.push(first + row as u64);
             }
         }
         if self.keys.len() > before {
             self.pieces.push(table.take(&taken));
         }
-        if self.keys.len() > 2 * self.most.max(1024) {
-            self.prune()?;
+        if self.keys.len() > self.most + self.most.max(1024) / 2 {
+            self.prune();
         }
-        Ok(())
     }
 
     /// Drops all rows but those of the smallest keys.
-    fn prune(&mut self) -> Result<()> {
-        if self.keys.len() <= self.most && self.pieces.len() <= 1 {
-            return Ok(());
+    fn prune(&mut self) {
+        if self.keys.len() <= self.most {
+            return;
         }
-        let mut table = Table::concat(&self.pieces)?;
-        if self.keys.len() > self.most {
-            let mut sorted = self.keys.clone();
-            let (_, below, _) = sorted.select_nth_unstable(self.most);
-            let below = *below;
-            let kept: Vec<usize> =
-                (0..self.keys.len()).filter(|&row| self.keys[row] < below).collect();
-            table = table.take(&kept);
-            self.keys = kept.iter().map(|&row| self.keys[row]).collect();
-            self.numbers = kept.iter().map(|&row| self.numbers[row]).collect();
-            self.below = Some(below);
+        let mut sorted = self.keys.clone();
+        let below = *sorted.select_nth_unstable(self.most).1;
+        // Piece by piece: a table of all of them would be held beside them.
+        let mut first = 0;
+        for piece in &mut self.pieces {
+            let keys = &self.keys[first..first + piece.rows()];
+            let kept: Vec<usize> = (0..keys.len()).filter(|&row| keys[row] < below).collect();
+            first += keys.len();
+            *piece = piece.take(&kept);
         }
-        self.pieces = vec![table];
-        Ok(())
+        self.pieces.retain(|piece| piece.rows() > 0);
+        self.keys.retain(|&key| key < below);
+        self.below = Some(below);
     }
 
     /// The rows in the order of their table, with their keys.
     pub(super) fn finish(mut self) -> Result<(Table, Vec<u64>)> {
-        self.prune()?;
+        self.prune();
         let table = Table::concat(&self.pieces)?;
         Ok((table, self.keys))
     }
@@ -106,7 +96,7 @@ mod tests {
             let mut gather = Gather::new(most);
             for first in (0..rows).step_by(chunk) {
                 let part = table(first..rows.min(first + chunk));
-                gather.add(&part, first as u64, |row| Some(mix((first + row) as u64))).unwrap();
+                gather.add(&part, |row| Some(mix((first + row) as u64)));
             }
             gather.finish().unwrap()
         };
@@ -124,7 +114,7 @@ mod tests {
     fn copies_are_kept_or_left_out_together() {
         let mut gather = Gather::new(100);
         let part = table(0..5000);
-        gather.add(&part, 0, |row| Some(mix(row as u64 / 5))).unwrap();
+        gather.add(&part, |row| Some(mix(row as u64 / 5)));
         let (kept, keys) = gather.finish().unwrap();
         assert!(kept.rows() <= 100 && kept.rows() > 90, "{}", kept.rows());
         assert!(keys.chunk_by(|a, b| a == b).all(|same| same.len() == 5));

@@ -220,15 +220,14 @@ impl Look<'_> {
                     let most = SAMPLE_VALUES / chunk.columns().len().max(1);
                     Gather::new(most.clamp(SAMPLE / 16, SAMPLE))
                 });
-                sample.add(&chunk, first, |row| {
+                sample.add(&chunk, |row| {
                     of(row, Part::Train).then(|| mix(self.seed ^ mix(number(row))))
-                })?;
-                excerpt.add(&chunk, first, |row| {
-                    of(row, Part::Val).then(|| mix(self.order ^ number(row)))
-                })?;
+                });
+                excerpt
+                    .add(&chunk, |row| of(row, Part::Val).then(|| mix(self.order ^ number(row))));
                 let whose = [Part::Train, Part::Val];
                 for (alike, part) in alike.iter_mut().zip(whose) {
-                    alike.add(&chunk, first, |row| of(row, part).then(|| mix(contents[row])))?;
+                    alike.add(&chunk, |row| of(row, part).then(|| mix(contents[row])));
                 }
                 own.notes.push(Notes::new(notes));
                 own.weights.extend(weights);
