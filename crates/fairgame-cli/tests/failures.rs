@@ -432,3 +432,49 @@ fn mistakes() {
     }
     assert_eq!(folder.listing(), before, "no file was left behind");
 }
+
+/// A disk that has no room for rows beyond the memory budget, and a folder of temporary files that is not there: said before
+/// training, and nothing is written.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_room_for_rows() {
+    let folder = Folder::new();
+    let mut csv = String::from("x,group,label\n");
+    for row in 0..1_000_000_u64 {
+        let draw = row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let (x, group) = (draw % 1000, if draw % 3 == 0 { "a" } else { "b" });
+        csv.push_str(&format!("{x},{group},{}\n", draw / 7 % 1400 < 200 + x));
+    }
+    folder.write("people.csv", csv);
+    std::fs::create_dir(folder.path("small")).unwrap();
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
+        .arg(folder.path("small"))
+        .status();
+    let mounted = mounted.is_ok_and(|status| status.success());
+    let train = |place: &str| {
+        let rule = "positive_rate(each group) >= 0.8 * positive_rate()";
+        let mut command = folder.command(&["train", "people.csv", "--label", "label"]);
+        command.args(["--constraint", rule, "--model", "linear", "--memory", "1KB"]);
+        let found =
+            command.args(["-o", "m.safetensors"]).env("TMPDIR", folder.path(place)).output();
+        let found = found.unwrap();
+        assert!(!folder.path("m.safetensors").exists());
+        (found.status.code(), String::from_utf8_lossy(&found.stderr).into_owned())
+    };
+    let mut places = vec!["missing"];
+    if mounted {
+        places.push("small");
+    } else {
+        println!("a full disk was left out: a small file system cannot be mounted here");
+    }
+    let found: Vec<_> = places.iter().map(|place| train(place)).collect();
+    if mounted {
+        std::process::Command::new("umount").arg(folder.path("small")).status().unwrap();
+    }
+    for (code, said) in found {
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("for rows that are beyond the memory budget"), "{said}");
+        assert!(said.contains("TMPDIR") && said.contains("--memory"), "{said}");
+    }
+}

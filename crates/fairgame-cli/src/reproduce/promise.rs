@@ -19,6 +19,7 @@ Examples:
   fairgame reproduce promise --draws 20
   fairgame reproduce promise --problem credit --problem rare --draws 200
   fairgame reproduce promise --margin 1 --out one-error
+  fairgame reproduce promise --problem credit --model linear --rows 1000000 --draws 40
   fairgame reproduce promise --out promise           # finishes what was interrupted
 
 Problems: credit, neyman-pearson, adult, small-group, precision, overlap, weighted, known, corner, compas, rare,
@@ -40,6 +41,10 @@ pub(crate) struct Promise {
     /// Run only this model (linear, mlp, trees, game); may be given several times [default: all]
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
+
+    /// Train on so many rows in each draw, of problems whose rows are generated [default: as each problem has them]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..))]
+    rows: Option<u64>,
 
     /// Margin that trainings are asked for: a confidence (95%), standard errors (1), or none
     #[arg(long, default_value = "95%")]
@@ -71,8 +76,15 @@ pub(crate) struct Promise {
 }
 
 pub(super) fn run(arguments: &Promise) -> Result<Verdict> {
+    let mut problems = Problem::find(&arguments.problems)?;
+    if let Some(rows) = arguments.rows {
+        problems = problems
+            .into_iter()
+            .map(|problem| problem.with_rows(rows as usize))
+            .collect::<Result<_>>()?;
+    }
     let plan = PromisePlan {
-        problems: Problem::find(&arguments.problems)?,
+        problems,
         models: Learner::find(&arguments.models)?,
         draws: arguments.draws,
         seed: arguments.seed,
@@ -123,7 +135,8 @@ impl Promise {
         let turns = self.turns.map_or(String::new(), |turns| format!(" --turns {turns}"));
         let problems = self.problems.iter().map(|name| format!(" --problem {name}"));
         let models = self.models.iter().map(|name| format!(" --model {name}"));
-        let problems: String = problems.chain(models).collect();
+        let rows = self.rows.map(|rows| format!(" --rows {rows}"));
+        let problems: String = problems.chain(models).chain(rows).collect();
         let Promise { draws, margin, seed, .. } = self;
         made(&format!("promise --draws {draws} --margin {margin} --seed {seed}{problems}{turns}"))
     }

@@ -21,7 +21,9 @@ use serde::Serialize;
 
 pub use draw::{Constraint, Draw};
 pub use page::percent;
-pub use population::{APART, Drawn, JUDGING_ROWS, POSITIVE, Population};
+pub use population::{
+    APART, Drawn, JUDGING_OF_PLENTY, JUDGING_ROWS, POSITIVE, Population, judging_rows,
+};
 pub use problem::{GAME_TURNS, Learner, Problem};
 pub use summary::{Broken, ConstraintLine, Kind, Line, OFTEN, fails_by, normal_below};
 
@@ -66,6 +68,9 @@ pub struct Promises {
     pub turns: Option<u64>,
     /// Problem by problem, and model by model.
     pub lines: Vec<Line>,
+    /// What was run.
+    #[serde(skip)]
+    pub problems: Vec<Problem>,
     /// How long all draws took together, of one core, whenever they were run.
     #[serde(skip)]
     pub seconds: f64,
@@ -85,7 +90,8 @@ impl PromisePlan {
         let mut agenda = Agenda::new();
         for &(problem, model) in &pairs {
             let spec = problem.spec(model, self.margin, self.turns)?;
-            let identity = (spec, problem.name, problem.rows, JUDGING_ROWS);
+            let identity =
+                (spec, problem.name, problem.rows, judging_rows(problem.rows) / problem.rows);
             let name = format!("promise-{}-{}", problem.name, model.name());
             let opened = Store::open(&self.folder.join("runs"), &name, &identity, self.seed)?;
             let cost = problem.rows as f64 * model.cost();
@@ -114,6 +120,7 @@ impl PromisePlan {
             allowed,
             turns: self.turns,
             lines: lines.collect(),
+            problems: self.problems.clone(),
             seconds,
         })
     }

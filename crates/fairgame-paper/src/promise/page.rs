@@ -8,6 +8,7 @@ use fairgame::{Error, ErrorKind, Result};
 
 use super::{
     ConstraintLine, GAME_TURNS, JUDGING_ROWS, Kind, Learner, Line, OFTEN, Problem, Promises,
+    judging_rows,
 };
 use crate::document::{Document, Part};
 use crate::summary::Mean;
@@ -122,10 +123,11 @@ impl Promises {
         parts.push(text(format!(
             "They were chosen before any was run, and so was which of them are *named feasible*: a promise can be had with \
              so many rows, and is to be made in at least {:.0} % of draws. Rows of files that were not drawn judge; of \
-             generated populations {JUDGING_ROWS} fresh rows for each training row. Draws with seeds from 5001, 6001, \
+             generated populations {} fresh rows for each training row. Draws with seeds from 5001, 6001, \
              20001 and 90001 chose settings of the training: the number of parts, how much of the optimism's noise is in the margin, \
              and when a promise is made. A page with other seeds is new to these settings, but its problems are not.",
-            100.0 * OFTEN
+            100.0 * OFTEN,
+            self.problems.first().map_or(JUDGING_ROWS, |one| judging_rows(one.rows) / one.rows)
         )));
         parts.push(self.problems());
         parts.push(heading("How it is measured"));
@@ -224,7 +226,7 @@ impl Promises {
             (!own.is_empty()).then_some(row)
         };
         let caption = "Seconds are of one core.".to_owned();
-        Part::Table { caption, header, rows: Problem::ALL.iter().filter_map(of).collect() }
+        Part::Table { caption, header, rows: self.problems.iter().filter_map(of).collect() }
     }
 
     fn by_constraint(&self) -> Part {

@@ -8,12 +8,21 @@ use std::sync::OnceLock;
 
 use fairgame::random::Stream;
 use fairgame::table::{
-    Category, Column, Comparison, Predicate, ReadOptions, Source, Table, Values, read, split,
+    Category, Column, Comparison, PLENTY, Predicate, ReadOptions, Source, Table, Values, read,
+    split,
 };
 use fairgame::{Error, ErrorKind, Result};
 
 /// Fresh rows judge a classifier: so many for each row that it was trained on.
 pub const JUDGING_ROWS: usize = 10;
+
+/// With a million training rows or more, so many for each.
+pub const JUDGING_OF_PLENTY: usize = 3;
+
+/// How many fresh rows judge a classifier that was trained on `n`.
+pub fn judging_rows(n: usize) -> usize {
+    n * if n < PLENTY { JUDGING_ROWS } else { JUDGING_OF_PLENTY }
+}
 
 /// Rows of a population.
 #[derive(Debug, Clone)]
@@ -80,7 +89,7 @@ impl Population {
             Population::Compas => once(&shelf.compas, compas)?,
             _ => {
                 let train = self.rows(seed, n, "train")?.table;
-                return Ok((train, self.rows(seed, JUDGING_ROWS * n, "judge")?));
+                return Ok((train, self.rows(seed, judging_rows(n), "judge")?));
             }
         };
         let share = n as f64 / file.rows() as f64;

@@ -47,6 +47,22 @@ const ALL_POSITIVE: Option<&str> =
     Some("deciding every row positive meets it, and thresholds lead there");
 
 impl Problem {
+    /// The same with so many training rows.
+    ///
+    /// # Errors
+    /// If its rows come from a file.
+    pub fn with_rows(self, rows: usize) -> Result<Problem> {
+        match self.population {
+            Population::Adult | Population::Compas => {
+                let message = format!("problem `{}` draws its rows from a file", self.name);
+                Err(Error::new(ErrorKind::Settings, message)
+                    .at("--rows")
+                    .help("name problems with generated rows (--problem), such as credit"))
+            }
+            _ => Ok(Problem { rows, ..self }),
+        }
+    }
+
     /// All of them.
     pub const ALL: [Problem; 13] = [
         Problem {
