@@ -12,6 +12,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::rules::RuleSums;
+use super::streams::JUDGED;
 use super::{Played, Training};
 use crate::classifier::{Candidate, Candidates, Columns, Iterate, Iterates, Measured, Shrunk};
 use crate::game::Moment;
@@ -164,9 +165,11 @@ impl Training<'_> {
         }
         if self.folds.len() == 1 && self.val.is_some() {
             // The paper's selection minimises the objective on the rows that teach.
+            let few = self.taught_first();
             let measure = |one: &Tied| {
                 let game = one.variant;
-                let sample = self.teaching(game);
+                let mut sample = self.teaching(game);
+                sample.among = few.as_deref().or(sample.among);
                 Measured::of(
                     &sample,
                     &played[game].kept.models[one.models[0]],
@@ -191,6 +194,14 @@ impl Training<'_> {
             rules: Vec::new(),
             owners: Vec::new(),
         })
+    }
+
+    /// Of plenty of rows that teach, so many that the rate of all of them is known to about .0005; none where all are
+    /// measured. They are in a random order, so the first are a sample.
+    fn taught_first(&self) -> Option<Vec<u32>> {
+        self.streamed.as_ref()?;
+        let teach = self.folds.first()?.teach.as_ref().map_or(self.train.count(), Vec::len);
+        (teach > JUDGED).then(|| (0..JUDGED as u32).collect())
     }
 
     /// Measurements of rules, of which there are none yet, and the part of each judging row.
