@@ -11,6 +11,7 @@
 
 #![allow(clippy::print_stdout, reason = "it answers on standard output")]
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -135,12 +136,13 @@ struct Clock {
 }
 
 impl Watch for Clock {
-    fn pass(&mut self, pass: &Pass) {
+    fn pass(&mut self, pass: &Pass) -> ControlFlow<()> {
         let now = self.start.elapsed().as_secs_f64();
         if pass.name == "reading" {
             self.first = Some(now);
         }
         self.rows = self.rows.max(pass.rows);
+        ControlFlow::Continue(())
     }
 
     fn prepared(&mut self, _: &Training<'_>) {

@@ -50,12 +50,15 @@ def draw(estimator, seed, rows=2000, judged=100_000, margin="95%"):
 
 def estimators():
     from lightgbm import LGBMClassifier
+    from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
 
     return {
         "none: our own linear model": None,
         "LogisticRegression": LogisticRegression(),
         "LGBMClassifier, 50 trees of 7 leaves": LGBMClassifier(n_estimators=50, num_leaves=7, n_jobs=1, verbose=-1),
+        "LGBMClassifier with its defaults, which overfits": LGBMClassifier(n_jobs=1, verbose=-1),
+        "RandomForestClassifier, which overfits": RandomForestClassifier(100, random_state=0),
     }
 
 

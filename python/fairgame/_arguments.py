@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
-from ._fairgame import Table
+from ._fairgame import Table, bytes_of
 from ._table import back, column, is_columns, is_frame, table
 from .rates import Constraint
 
@@ -126,7 +126,10 @@ def threads(n_jobs: int | None) -> int:
 
 def memory(given: Any) -> str | None:
     """A number of bytes, as the library reads it: 4000000000 or "4GB"."""
-    if given is None or isinstance(given, str):
+    if given is None:
+        return None
+    if isinstance(given, str):
+        bytes_of(given)
         return given
     if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given <= 0:
         raise ValueError(f'memory is {given!r}: give a number of bytes, or a text such as "4GB"')

@@ -83,7 +83,8 @@ class FairGameClassifier(Trained):
         call; -1 is all, and -2 all but one. The classifier does not depend on it.
     memory : None, int or str
         How much memory the stored rows may take where they are a million or more, in bytes or as "4GB". The rest goes to a
-        temporary file. None is half of the free memory. The classifier does not depend on it.
+        temporary file. None is half of the free memory. The classifier does not depend on it. With an estimator, folds or
+        `datasets="one"`, all rows are held as a table.
     verbose : int or "auto"
         Above 0, a progress bar on standard error. "auto" shows it on a terminal if training takes long.
 
@@ -227,6 +228,7 @@ class FairGameClassifier(Trained):
             (X, y), and after them sensitive_features, sample_weight and groups as far as they are needed: rows to
             enforce the constraints on, instead of a part of X.
         """
+        memory = _arguments.memory(self.memory)
         self._classifier = self._scores = None  # An earlier classifier must not outlive a fit that fails.
         self._check_estimator(sample_weight is not None)
         check_order(y, X)
@@ -283,7 +285,6 @@ class FairGameClassifier(Trained):
             self._scores = scores
         with Bar(self.verbose) as progress, help_with_groups():
             policy, threads = _arguments.to_json(policy), _arguments.threads(self.n_jobs)
-            memory = _arguments.memory(self.memory)
             classifier, result = _fairgame.train(policy, rows, val, threads, progress, memory)
         classifier = classifier.with_labels(_arguments.to_json(self._layout.classes.tolist()))
         self._keep(classifier, self._layout, json.loads(result))
@@ -331,18 +332,24 @@ class FairGameClassifier(Trained):
         with help_with_groups():
             folds = _fairgame.folds(text, rows, val)
             patterns, sets = self._patterns(text, rows, val)
-        # With folds, scores are calibrated by rows that judge other folds, so that an estimator learns from all the others.
-        taught = [teach if len(folds) == 1 else np.sort(np.concatenate([teach, aside])) for teach, aside, _ in folds]
+        def taught_by(estimator: Any) -> list[np.ndarray]:
+            """The rows that teach in each fold: all but those that judge it, if others calibrate its probabilities."""
+            if len(folds) == 1 or not _wrapped.has_probabilities(estimator):
+                return [teach for teach, _, _ in folds]
+            return [np.sort(np.concatenate([teach, aside])) for teach, aside, _ in folds]
+
         if self.prefit:
             columns = [name for name in self._layout.columns if name not in ignored]
             _wrapped.check_columns(self.estimator, columns, ignored, self._layout.named)
             fitted = (self.estimator,)
         else:
             y = _arguments.labels(y, rows.rows)
-            fitted = _wrapped.fit_folds(self.estimator, X, y, weights, taught, self.n_jobs)
+            fitted = _wrapped.fit_folds(self.estimator, X, y, weights, taught_by(self.estimator), self.n_jobs)
         columns, groups = _names("score", len(fitted), rows), None
         if sets:
-            others = _wrapped.fit_folds(self.group_estimator, X, patterns, weights, taught, self.n_jobs)
+            others = _wrapped.fit_folds(
+                self.group_estimator, X, patterns, weights, taught_by(self.group_estimator), self.n_jobs
+            )
             groups = _wrapped.Groups(others, _names("group", len(folds) * len(sets), rows), sets)
         judged = [judge for _, _, judge in folds]
         return _wrapped.Scores(fitted, columns, positive, not self.prefit, groups, ignored), judged

@@ -20,7 +20,7 @@ from ._wrapped import Scores, scores_of
 
 MOST_ROWS = 4096  # At most so many rows have their values dealt out,
 MOST_COLUMNS = 200  # of at most so many columns,
-MOST_SCORES = 400_000  # for at most so many scores in all.
+MOST_SCORES = 100_000  # for at most so many scores in all.
 
 
 def gains(estimators: Sequence[Any], columns: int) -> np.ndarray | None:

@@ -20,6 +20,8 @@ class Bar:
 
     def __call__(self, turn: int, turns: int) -> None:
         spent, share = time.monotonic() - self._start, 100 * turn // max(turns, 1)
+        if turns <= 0:
+            return  # How many rows there are is not known yet.
         if self._shows and spent >= self._after and share != self._shown:
             self._shown = share
             left = spent * (turns - turn) / max(turn, 1)

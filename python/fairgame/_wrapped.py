@@ -182,6 +182,11 @@ def _refuse_weights(estimator: Any, role: str) -> None:
         )
 
 
+def has_probabilities(estimator: Any) -> bool:
+    """Whether its scores are known to be probabilities before it is fitted."""
+    return hasattr(estimator, "predict_proba")
+
+
 def check_columns(estimator: Any, columns: Sequence[str], ignored: Sequence[str], named: bool) -> None:
     """Refuses an estimator that was fitted before on other columns than these."""
     name, count = type(estimator).__name__, getattr(estimator, "n_features_in_", None)
@@ -222,7 +227,14 @@ def fit_folds(
         one, more, rows = clone(estimator), {}, np.asarray(rows, dtype=np.intp)
         if weights is not None and (name := weight_name(one)) is not None:
             more[name] = weights[rows]
-        return one.fit(_safe_indexing(X, rows), y[rows], **more)
+        try:
+            return one.fit(_safe_indexing(X, rows), y[rows], **more)
+        except ValueError as error:
+            if set(np.unique(y).tolist()) <= {0, 1}:
+                raise
+            # XGBoost, for one, takes no texts.
+            said = f"{type(one).__name__} cannot be fitted: {error}"
+            raise ValueError(f"{said}\n  help: if it is about the labels, give 0 and 1 as labels") from error
 
     first: list[Any] = []
     if not any(hasattr(estimator, method) for method in SCORES):
@@ -279,5 +291,6 @@ def scores_of(estimator: Any, X: Any, positive: Any) -> np.ndarray:
         wrong = ~np.isfinite(scores)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise ValueError(f"{what} of {name} gives row {row} the score {scores[row]}, which is none")
+        said = "no probability" if what == "predict_proba" else "no number"
+        raise ValueError(f"{what} of {name} gives row {row} the score {scores[row]}, which is {said}")
     return np.ascontiguousarray(scores)

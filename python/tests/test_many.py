@@ -5,6 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import fairgame
 from fairgame import FairGameClassifier
@@ -68,6 +69,13 @@ def test_what_is_wrong_with_plenty_of_rows_is_told(people):
     infinite.iloc[5, 1] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         linear().fit(infinite, y)
+    with pytest.raises(ValueError, match="memory.*number of bytes"):
+        FairGameClassifier([RULE], estimator=LogisticRegression(), memory="much").fit(X[:500, :1], y[:500])
+    # Rows are counted from the first of all, and not from that of a run.
+    odd = X[:, 0].copy()
+    odd[700_000] = np.inf
+    with pytest.raises(ValueError, match="row 700001"):
+        fairgame.train({"label": "y"}, pa.table({"x": odd, "y": y}))
     twice = pa.Table.from_arrays([pa.array(X[:, 0]), pa.array(y)], names=["x", "x"])
     with pytest.raises(ValueError, match="both named `x`"):
         fairgame.train({"label": "y"}, twice)

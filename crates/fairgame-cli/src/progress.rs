@@ -1,5 +1,6 @@
 //! What the user sees while a game is played or rows are decided, and how that is asked to stop.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use fairgame::rate::LossValues;
 use fairgame::train::{Pass, Training, Turn, Watch};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::inherited;
 
@@ -72,7 +73,12 @@ fn bar(length: Option<u64>, style: &str, quiet: bool) -> ProgressBar {
 }
 
 fn styled(style: &str) -> ProgressStyle {
-    ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        // A bar that cannot be written is no reason to stop.
+        write!(out, "{}/s", HumanCount(state.per_sec() as u64)).ok();
+    };
+    let style = ProgressStyle::with_template(style);
+    style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate)
 }
 
 /// How many rows are done, on standard error if that is a terminal.
@@ -80,7 +86,7 @@ pub(crate) struct RowCount(ProgressBar);
 
 impl RowCount {
     pub(crate) fn new(quiet: bool) -> Self {
-        RowCount(bar(None, "{human_pos} rows, {per_sec}", quiet))
+        RowCount(bar(None, "{human_pos} rows, {rate}", quiet))
     }
 
     /// From now on Ctrl-C asks the program to stop, and ends it if it waits for input.
@@ -106,7 +112,13 @@ impl Drop for RowCount {
     }
 }
 
-const TURNS: &str = "{bar:24} {human_pos}/{human_len} turns, {per_sec}, {eta} left {msg}";
+/// Nothing to count yet.
+const WAITING: &str = "preparing";
+
+const TURNS: &str = "{bar:24} {human_pos}/{human_len} turns, {eta} left {msg}";
+
+/// Rates and times to go mean little before this.
+const SETTLED: Duration = Duration::from_secs(1);
 
 /// What a training shows: notices, a bar on standard error if that is a terminal; and an ear for Ctrl-C.
 pub(crate) struct Progress {
@@ -114,6 +126,8 @@ pub(crate) struct Progress {
     quiet: bool,
     /// The pass over the rows that is shown.
     pass: Option<&'static str>,
+    /// Whether enough turns were played to say how long the others take.
+    settled: bool,
     /// When the first turn began.
     start: Option<Instant>,
     /// Means over what was told last: of the objective, and of each constraint.
@@ -123,9 +137,9 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(quiet: bool, json: bool) -> Self {
-        let bar = bar(Some(0), TURNS, quiet || json);
+        let bar = bar(Some(0), WAITING, quiet || json);
         let (objective, constraints) = (f64::NAN, Vec::new());
-        Progress { bar, quiet, pass: None, start: None, objective, constraints }
+        Progress { bar, quiet, pass: None, settled: false, start: None, objective, constraints }
     }
 
     /// Takes the bar away; how many seconds passed since the first turn.
@@ -141,21 +155,22 @@ impl Watch for Progress {
         if !self.quiet {
             training.notices().iter().for_each(crate::output::notice);
         }
-        if self.pass.take().is_some() {
-            self.bar.reset();
-            self.bar.set_style(styled(TURNS));
-        }
+        self.pass = None;
+        self.bar.reset();
+        self.bar.set_message("");
+        self.bar.set_style(styled("{bar:24} {human_pos}/{human_len} turns"));
+        self.settled = false;
         listen();
         self.start = Some(Instant::now());
     }
 
-    fn pass(&mut self, pass: &Pass) {
+    fn pass(&mut self, pass: &Pass) -> ControlFlow<()> {
         if self.bar.is_hidden() {
-            return;
+            return ControlFlow::Continue(());
         }
         let style = match pass.of {
-            Some(_) => "{msg}: {bar:24} {human_pos}/{human_len} rows, {per_sec}, {eta} left",
-            None => "{msg}: {human_pos} rows, {per_sec}",
+            Some(_) => "{msg}: {bar:24} {human_pos}/{human_len} rows, {rate}, {eta} left",
+            None => "{msg}: {human_pos} rows, {rate}",
         };
         if self.pass != Some(pass.name) {
             self.pass = Some(pass.name);
@@ -165,6 +180,7 @@ impl Watch for Progress {
             self.bar.set_style(styled(style));
         }
         self.bar.set_position(pass.rows);
+        ControlFlow::Continue(())
     }
 
     fn turn(&mut self, turn: &Turn) -> ControlFlow<()> {
@@ -174,10 +190,15 @@ impl Watch for Progress {
             self.bar.set_position(turn.done);
             let worst = self.constraints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let objective = self.objective;
-            self.bar.set_message(match worst.is_finite() {
-                true => format!("· objective {objective:.3}, worst {worst:+.3}"),
-                false => format!("· objective {objective:.3}"),
+            self.bar.set_message(match (objective.is_finite(), worst.is_finite()) {
+                (true, true) => format!("· objective {objective:.3}, worst {worst:+.3}"),
+                (true, false) => format!("· objective {objective:.3}"),
+                (false, _) => String::new(),
             });
+            if !self.settled && self.bar.elapsed() > SETTLED {
+                self.settled = true;
+                self.bar.set_style(styled(TURNS));
+            }
         }
         match ASKED.load(Ordering::Relaxed) > 0 {
             true => ControlFlow::Break(()),

@@ -116,6 +116,11 @@ fn json_is_as_documented() {
             ]
             .concat(),
         ),
+        ("train --dry-run", [&train[..], &["--dry-run"]].concat()),
+        (
+            "train --dry-run",
+            [&train[..], &["--constraint", "recall(group == \"z\") >= 0.5", "--dry-run"]].concat(),
+        ),
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "new.csv", "--json"]),
         ("evaluate, audit", vec!["evaluate", "m.safetensors", "people.csv", "--json"]),
         ("evaluate, audit", [&audit, &label[..]].concat()),

@@ -76,6 +76,12 @@ fn shown(text: &str) -> String {
     fairgame::shown(text).into_owned()
 }
 
+/// A number of bytes that a text says, such as `4GB`.
+#[pyfunction]
+fn bytes_of(text: &str) -> PyResult<usize> {
+    fairgame::bytes_of(text).map_err(|error| failed(error.at("memory")))
+}
+
 /// Writes a file whole or not at all. A new one has the permissions of the file `like`, if that is there.
 #[pyfunction]
 #[pyo3(signature = (path, content, like=None))]
@@ -192,6 +198,7 @@ fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyGame>()?;
     module.add_function(wrap_pyfunction!(printable, module)?)?;
     module.add_function(wrap_pyfunction!(shown, module)?)?;
+    module.add_function(wrap_pyfunction!(bytes_of, module)?)?;
     module.add_function(wrap_pyfunction!(write_whole, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(settings, module)?)?;

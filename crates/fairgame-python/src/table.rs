@@ -11,7 +11,7 @@ use fairgame::table::{
 };
 use fairgame::{Error, ErrorKind};
 use numpy::ndarray::s;
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatchReader;
@@ -56,6 +56,28 @@ impl Batches {
             (first, at) = (first + count, at + 1);
         }
         let reader = RecordBatchIterator::new(cut, self.schema.clone());
+        let source = Source::batches_from("the table", reader, rows.start);
+        read([source], &ReadOptions::default())
+    }
+
+    /// One of the columns alone.
+    fn column(&self, at: usize) -> fairgame::Result<Batches> {
+        let damaged = |error| Error::new(ErrorKind::Format, format!("is damaged: {error}"));
+        let schema = Arc::new(self.schema.project(&[at]).map_err(damaged)?);
+        let batches = self.batches.iter().map(|batch| batch.project(&[at]));
+        let batches = batches.collect::<Result<_, _>>().map_err(damaged)?;
+        Ok(Batches { schema, batches, ends: self.ends.clone() })
+    }
+
+    /// Some rows, in this order.
+    fn take(&self, rows: &[usize]) -> fairgame::Result<Table> {
+        let one = |&row: &usize| {
+            let at = self.ends.partition_point(|&end| end <= row);
+            let batch = &self.batches[at];
+            Ok(batch.slice(row - (self.ends[at] - batch.num_rows()), 1))
+        };
+        let reader =
+            RecordBatchIterator::new(rows.iter().map(one).collect::<Vec<_>>(), self.schema.clone());
         read([Source::batches("the table", reader)], &ReadOptions::default())
     }
 }
@@ -64,7 +86,7 @@ impl Part {
     fn rows(&self, py: Python<'_>) -> usize {
         match self {
             Part::Table(table) => table.rows(),
-            Part::Numbers(column) => column.1.bind(py).len().unwrap_or(0),
+            Part::Numbers(column) => column.1.bind(py).len(),
             Part::Batches(batches) => batches.ends.last().copied().unwrap_or(0),
         }
     }
@@ -85,6 +107,24 @@ impl Part {
             }
         };
         Ok(table.columns().to_vec())
+    }
+
+    fn take(&self, rows: &[usize]) -> fairgame::Result<Vec<Column>> {
+        Ok(match self {
+            Part::Table(table) => table.take(rows).columns().to_vec(),
+            Part::Batches(batches) => batches.take(rows)?.columns().to_vec(),
+            Part::Numbers(column) => {
+                let (name, array) = &**column;
+                let values = Python::attach(|py| -> PyResult<Vec<f64>> {
+                    let array = array.bind(py).try_readonly()?;
+                    let array = array.as_array();
+                    Ok(rows.iter().map(|&row| array[row]).collect())
+                });
+                let changed =
+                    |error: PyErr| Error::new(ErrorKind::Value, error.to_string()).at(name);
+                vec![Column::new(name, Values::Number(values.map_err(changed)?))]
+            }
+        })
     }
 }
 
@@ -168,26 +208,35 @@ impl PyTable {
     /// The column of that name alone.
     fn part_of(&self, name: &str) -> fairgame::Result<Column> {
         for part in &self.parts {
-            let names: Vec<String> = match part {
-                Part::Table(table) => match table.column(name) {
-                    Ok(column) => return Ok(column.clone()),
-                    Err(_) => continue,
+            let found = match part {
+                Part::Table(table) => table.column(name).ok().cloned(),
+                Part::Numbers(column) if column.0 == name => part.run(0..self.rows)?.pop(),
+                Part::Numbers(_) => None,
+                Part::Batches(batches) => match batches.schema.index_of(name) {
+                    Ok(at) => {
+                        let table = batches.column(at)?.run(0..self.rows)?;
+                        table.columns().first().cloned()
+                    }
+                    Err(_) => None,
                 },
-                Part::Numbers(column) => vec![column.0.clone()],
-                Part::Batches(batches) => {
-                    batches.schema.fields().iter().map(|field| field.name().clone()).collect()
-                }
             };
-            if names.iter().any(|one| one == name)
-                && let Some(found) =
-                    part.run(0..self.rows)?.into_iter().find(|column| column.name == name)
-            {
+            if let Some(found) = found {
                 return Ok(found);
             }
         }
         // As a table says it.
         self.head()?.column(name).cloned()
     }
+}
+
+/// The same array, or a copy of one whose numbers do not lie where numbers of their size do, as in a packed record.
+fn aligned(given: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let Ok(array) = given.cast::<PyArray1<f64>>() else { return Ok(given) };
+    let even = array.strides().iter().all(|stride| stride % size_of::<f64>() as isize == 0);
+    if even && array.getattr("flags")?.getattr("aligned")?.extract()? {
+        return Ok(given);
+    }
+    given.call_method0("copy")
 }
 
 /// What a column of numpy holds.
@@ -229,12 +278,14 @@ impl Given<'_> {
 #[pymethods]
 impl PyTable {
     /// A table of columns of numpy: each a name, and float64, int8 or (int32 codes, texts). They are taken one after the
-    /// other, so that of a generator one is held at a time. Plenty of float64 are not copied.
+    /// other, so that of a generator one is held at a time. A million float64 or more are not copied: they must not change
+    /// while the table is in use.
     #[staticmethod]
     fn from_columns(columns: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (mut parts, mut own) = (Vec::new(), Vec::new());
         for one in columns.try_iter()? {
-            let (name, given): (String, Given<'_>) = one?.extract()?;
+            let (name, given): (String, Bound<'_, PyAny>) = one?.extract()?;
+            let given: Given<'_> = aligned(given)?.extract()?;
             match given {
                 Given::Number(numbers) if numbers.as_array().len() >= PLENTY => {
                     parts.extend(PyTable::closed(&mut own).map_err(failed)?);
@@ -303,7 +354,12 @@ impl PyTable {
         let rows: Vec<usize> = rows.as_array().iter().map(|&row| row as usize).collect();
         match rows.iter().find(|row| **row >= self.rows) {
             Some(row) => Err(PyValueError::new_err(format!("there is no row {row}"))),
-            None => Ok(self.table().map_err(failed)?.take(&rows).into()),
+            None => {
+                let columns = self.parts.iter().map(|part| part.take(&rows));
+                let columns = columns.collect::<fairgame::Result<Vec<_>>>().map_err(failed)?;
+                let table = Table::new(columns.into_iter().flatten().collect());
+                table.map(PyTable::from).map_err(failed)
+            }
         }
     }
 

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use fairgame::table::{Feed, ReadOptions, Source};
 use fairgame::train::{
-    Data, Finding, FoldRows, Shape, Sheet, Spec, Stream, Streams, Trained, Turn, Watch, check_data,
+    Data, Finding, FoldRows, Pass, Shape, Sheet, Spec, Stream, Streams, Trained, Turn, Watch,
+    check_data,
 };
 use fairgame::{Store, Threads, bytes_of, printable};
 use numpy::PyArray1;
@@ -22,14 +23,15 @@ struct Called {
     raised: Option<PyErr>,
 }
 
-impl Watch for Called {
-    fn turn(&mut self, turn: &Turn) -> ControlFlow<()> {
+impl Called {
+    /// Calls Python, and says whether to go on.
+    fn call(&mut self, done: u64, total: u64) -> ControlFlow<()> {
         // Once something was raised, Python is not called again: games that run on only end.
         if self.raised.is_none() {
             let told = Python::attach(|py| -> PyResult<()> {
                 py.check_signals()?;
                 if let Some(progress) = &self.progress {
-                    progress.call1(py, (turn.done, turn.total))?;
+                    progress.call1(py, (done, total))?;
                 }
                 Ok(())
             });
@@ -39,6 +41,16 @@ impl Watch for Called {
             None => ControlFlow::Continue(()),
             Some(_) => ControlFlow::Break(()),
         }
+    }
+}
+
+impl Watch for Called {
+    fn pass(&mut self, pass: &Pass) -> ControlFlow<()> {
+        self.call(pass.rows, pass.of.unwrap_or(0))
+    }
+
+    fn turn(&mut self, turn: &Turn) -> ControlFlow<()> {
+        self.call(turn.done, turn.total)
     }
 }
 
@@ -87,7 +99,7 @@ pub(crate) fn data<'a>(train: &'a PyTable, val: Option<&'a PyTable>) -> fairgame
     Ok(Data::from(sheet(train)?).with_val(val.map(sheet).transpose()?))
 }
 
-/// The rows of each fold: those to train a model on, those set aside to calibrate it, and those that judge it.
+/// The rows of each fold: those to train a model on, those set aside, and those that judge it.
 #[pyfunction]
 #[pyo3(signature = (policy, train, val=None))]
 pub(crate) fn folds<'py>(

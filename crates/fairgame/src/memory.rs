@@ -38,16 +38,19 @@ pub(crate) fn free() -> Option<u64> {
 ///
 /// ```
 /// assert_eq!(fairgame::bytes_of("4GB").unwrap(), 4 << 30);
+/// assert_eq!(fairgame::bytes_of("200 MiB").unwrap(), 200 << 20);
 /// ```
 pub fn bytes_of(text: &str) -> Result<usize> {
-    let text = text.strip_suffix(['B', 'b']).unwrap_or(text);
+    let text = text.trim().strip_suffix(['B', 'b']).unwrap_or(text.trim());
+    let text = text.strip_suffix(['i', 'I']).unwrap_or(text);
     let (number, scale) = match text.as_bytes().last() {
         Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
         Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
         Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
         _ => (text, 1),
     };
-    let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(scale));
+    let bytes =
+        number.trim_end().parse::<usize>().ok().and_then(|number| number.checked_mul(scale));
     bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
         Error::new(ErrorKind::Settings, "a number of bytes above 0 is needed, as in `64M`")
     })

@@ -57,6 +57,8 @@ struct Budget {
     in_files: AtomicU64,
     most_in_files: AtomicU64,
     folder: PathBuf,
+    /// Whether somebody named the budget.
+    named: bool,
 }
 
 impl fmt::Debug for Store {
@@ -89,17 +91,28 @@ impl Budget {
 impl Store {
     /// A store of so many bytes of memory; what is beyond them goes to files in the folder of temporary files.
     pub fn new(bytes: u64) -> Self {
+        Store::of(bytes, std::env::temp_dir(), true)
+    }
+
+    fn of(bytes: u64, folder: PathBuf, named: bool) -> Self {
         Store(Some(Arc::new(Budget {
             left: Mutex::new(bytes),
             in_files: AtomicU64::new(0),
             most_in_files: AtomicU64::new(0),
-            folder: std::env::temp_dir(),
+            folder,
+            named,
         })))
     }
 
     /// A store of half of the memory that is free; without a limit where the system does not say.
     pub fn half_of_free() -> Self {
-        memory::free().map_or_else(Store::default, |free| Store::new(free / 2))
+        let half = |free| Store::of(free / 2, std::env::temp_dir(), false);
+        memory::free().map_or_else(Store::default, half)
+    }
+
+    /// Whether it has a budget that somebody named.
+    pub(crate) fn is_named(&self) -> bool {
+        self.0.as_ref().is_some_and(|budget| budget.named)
     }
 
     /// The bytes of memory that are left; none without a limit.
@@ -186,7 +199,8 @@ fn reserve(file: &mut File, bytes: usize) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     if bytes > 0 {
         let flags = rustix::fs::FallocateFlags::empty();
-        match rustix::fs::fallocate(&*file, flags, 0, bytes as u64) {
+        let reserve = || rustix::fs::fallocate(&*file, flags, 0, bytes as u64);
+        match rustix::io::retry_on_intr(reserve) {
             // Not every file system can; then zeros are written.
             Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
             done => return Ok(done?),
@@ -435,12 +449,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there() {
-        let store = Store(Some(Arc::new(Budget {
-            left: Mutex::new(0),
-            in_files: AtomicU64::new(0),
-            most_in_files: AtomicU64::new(0),
-            folder: PathBuf::from("no/such/folder"),
-        })));
+        let store = Store::of(0, PathBuf::from("no/such/folder"), true);
         let error = store.zeros::<u8>(10).unwrap_err().to_string();
         assert!(error.contains("10 bytes for rows") && error.contains("--memory"), "{error}");
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// The names that the root of the crate hands on, and the modules they are from.
-const HANDED_ON: [(&str, &str); 10] = [
+const HANDED_ON: [(&str, &str); 13] = [
     ("Error", "error"),
     ("ErrorKind", "error"),
     ("Remedy", "error"),
@@ -19,6 +19,9 @@ const HANDED_ON: [(&str, &str); 10] = [
     ("printable_lines", "printable"),
     ("shown", "printable"),
     ("Threads", "threads"),
+    ("Slab", "slab"),
+    ("Store", "slab"),
+    ("bytes_of", "memory"),
 ];
 
 /// The lines `module -> others` of the block that begins with "```arrows".

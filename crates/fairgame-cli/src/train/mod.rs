@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fairgame::classifier::{Classifier, Selection};
-use fairgame::train::{Checkpoints, Outcome, Shape, Spec, Standing, Stream, Streams};
+use fairgame::train::{Checkpoints, Datasets, Outcome, Shape, Spec, Standing, Stream, Streams};
 use fairgame::{Error, ErrorKind, Result, Store, Threads, table};
 
 use crate::output;
@@ -77,7 +77,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Memory for the rows, as 500MB or 4GB [default: half of what is free]; beyond it they are in a temporary file, and
+    /// Memory for rows of which there are a million or more, as 500MB or 4GB [default: half of what is free]; beyond it they are in a temporary file, and
     /// the result is the same
     #[arg(long, value_name = "BYTES", value_parser = fairgame::bytes_of)]
     memory: Option<usize>,
@@ -110,7 +110,12 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     let spec = arguments.spec()?;
     if arguments.print_policy {
         let plan = spec.plan(&arguments.shape())?;
-        output::print_data(&policy::printed(plan.spec())?)?;
+        let mut printed = plan.spec().clone();
+        if spec.datasets == Datasets::Auto && arguments.split.validation.is_empty() {
+            // Folds or one split: the number of rows will say.
+            printed.datasets = Datasets::Auto;
+        }
+        output::print_data(&policy::printed(&printed)?)?;
         return Ok(Verdict::Met);
     }
     arguments.check_files()?;
@@ -123,7 +128,11 @@ pub(crate) fn run(arguments: &Train) -> Result<Verdict> {
     if arguments.dry_run {
         let forecast = plan.with_store(store).forecast(streams)?;
         match arguments.json {
-            true => output::print_json(&forecast)?,
+            true => {
+                let mut document = serde_json::json!(forecast);
+                document["version"] = output::VERSION.into();
+                output::print_json(&document)?;
+            }
             false => output::print(&render::forecast(&forecast))?,
         }
         return Ok(Verdict::Met);

@@ -35,8 +35,8 @@ const MOST_NAMED: usize = 20;
 pub(super) fn forecast(forecast: &Forecast) -> String {
     let about = if forecast.exact { "" } else { "about " };
     let way = match forecast.in_passes {
-        true => "read twice, in chunks; the table is never held",
-        false => "read once and held as a table",
+        true => format!("read {} times, in chunks; the table is never held", forecast.passes),
+        false => "read once and held as a table".to_owned(),
     };
     let time = match forecast.seconds {
         Some(seconds) => {
@@ -45,16 +45,19 @@ pub(super) fn forecast(forecast: &Forecast) -> String {
         }
         None => "unknown".to_owned(),
     };
+    let memory = forecast
+        .memory
+        .map_or("unknown".to_owned(), |bytes| format!("about {}", output::bytes(bytes)));
     let disk = match forecast.disk {
-        0 => "none".to_owned(),
-        bytes => {
+        None => "unknown".to_owned(),
+        Some(0) => "none".to_owned(),
+        Some(bytes) => {
             format!("about {} in the folder of temporary files (TMPDIR)", output::bytes(bytes))
         }
     };
     let mut text = format!(
-        "rows    {about}{}, {way}\ntime    {time}\nmemory  about {}\ndisk    {disk}\n",
+        "rows    {about}{}, {way}\ntime    {time}\nmemory  {memory}\ndisk    {disk}\n",
         forecast.rows,
-        output::bytes(forecast.memory),
     );
     text += &match &forecast.obstacle {
         Some(why) => {

@@ -126,8 +126,8 @@ declare! {
                 .flag("score")
                 .group("Features")
                 .chooses(),
-            /// Whether the training rows have taught the model. Then only rows set aside calibrate one column of scores. With a
-            /// column for each fold, these are calibrated by the rows that judge the other folds.
+            /// Whether the training rows have taught the model. If so, only rows set aside calibrate the scores. It makes no
+            /// difference with a column for each fold.
             taught: bool = with(false),
             /// What the scores are.
             scale: ScoreScale = with(ScoreScale::Probability),

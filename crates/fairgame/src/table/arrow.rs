@@ -38,7 +38,7 @@ pub(super) struct Rows {
     columns: Vec<usize>,
     /// What is left of a batch that there was no room for.
     rest: Option<RecordBatch>,
-    /// How many rows were appended.
+    /// How many rows were appended, or came before.
     appended: usize,
     format: &'static str,
 }
@@ -79,12 +79,12 @@ impl Rows {
 
     /// The rows of record batches in memory.
     pub(super) fn batches(
-        reader: Box<dyn RecordBatchReader + Send>,
+        (reader, before): (Box<dyn RecordBatchReader + Send>, usize),
         options: &ReadOptions,
         table: &mut TableBuilder,
     ) -> Result<Self> {
         let fields = table.open(names(&reader.schema()), options)?;
-        Ok(Rows::projected(reader, &fields))
+        Ok(Rows { appended: before, ..Rows::projected(reader, &fields) })
     }
 
     /// The rows of Arrow batches that still hold the columns that are left out.

@@ -86,11 +86,13 @@ impl Chunks {
                 }
                 Some(Source::File { name, file }) => break (name, input::file(file)),
                 Some(Source::Stream { name, reader }) => break (name, input::stream(reader)),
-                Some(Source::Batches { name, reader }) => {
+                Some(Source::Batches { name, reader, before }) => {
                     let (options, table) = (&self.options, &mut self.table);
                     let rows = options
                         .check_not_csv()
-                        .and_then(|()| guarded(|| arrow::Rows::batches(reader, options, table)))
+                        .and_then(|()| {
+                            guarded(|| arrow::Rows::batches((reader, before), options, table))
+                        })
                         .map_err(|error| error.at(&name))?;
                     self.names.push(name.clone());
                     return Ok(Some((name, Rows::Arrow(rows))));

@@ -187,7 +187,7 @@ impl<'a> Feed<'a> {
                 Source::File { name, file } => all.push(Again::Copy(name, file)),
                 Source::Shipped(shipped) => all.push(Again::Shipped(shipped)),
                 Source::Stream { name, reader } => all.push(copied(name, reader)?),
-                Source::Batches { name, reader } => {
+                Source::Batches { name, reader, .. } => {
                     let schema = reader.schema();
                     let batches = reader.collect::<Result<Vec<_>, _>>().map_err(|error| {
                         Error::new(ErrorKind::Format, format!("is damaged: {error}")).at(&name)

@@ -41,6 +41,8 @@ pub enum Source {
         name: String,
         /// Where they come from.
         reader: Box<dyn RecordBatchReader + Send>,
+        /// How many rows came before them.
+        before: usize,
     },
 }
 
@@ -65,7 +67,16 @@ impl Source {
         name: impl Into<String>,
         reader: impl RecordBatchReader + Send + 'static,
     ) -> Self {
-        Source::Batches { name: name.into(), reader: Box::new(reader) }
+        Source::batches_from(name, reader, 0)
+    }
+
+    /// The same, where so many rows came before: messages count them, too.
+    pub fn batches_from(
+        name: impl Into<String>,
+        reader: impl RecordBatchReader + Send + 'static,
+        before: usize,
+    ) -> Self {
+        Source::Batches { name: name.into(), reader: Box::new(reader), before }
     }
 
     /// Any reader as a source; messages call it `name`.

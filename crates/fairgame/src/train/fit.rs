@@ -1,7 +1,7 @@
 //! The probabilities of the plug-in game, fitted in each fold.
 //!
 //! P(S | x) is fitted on the rows that teach in a fold; the rows set aside stop the boosting and calibrate. So nothing that
-//! judges has taught. With checkpoints, a fold is saved when it is done.
+//! judges has taught. Probabilities that another model gives fold by fold are calibrated by rows that judge other folds. With checkpoints, a fold is saved when it is done.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -22,7 +22,7 @@ use crate::classifier::{LogOdds, Probabilities, Probability, View};
 use crate::encode::{Encoder, Features};
 use crate::game::{Ending, Kept};
 use crate::model::trees::{Bins, Lesson, TreesSpec, boost};
-use crate::model::{AnyModel, ModelSpec, Rule};
+use crate::model::{AnyModel, ModelSpec, Rule, ScoreScale};
 use crate::random::mix;
 use crate::rate::{Bound, Classes, Grid, LABEL, LossValues, Multipliers, Partition};
 use crate::sample::Work;
@@ -361,16 +361,20 @@ impl Training<'_> {
         }
     }
 
-    /// Scores to calibrate a fold's by, where another model was fitted once for each fold: those of the rows that judge the
-    /// other folds, each by the model of the fold that it judges; of the label's score, or of a group's. So the models
-    /// need no rows set aside, and none of these rows judges this fold.
+    /// The rows and scores that calibrate a fold's probabilities, where another model was fitted once for each fold: rows that
+    /// judge the other folds, each with the score of the model that it judges. With a `group`, these are the probabilities of
+    /// that set. So another model can learn from all rows but those that judge it, and no row calibrates a fold that it judges.
     fn out_of_fold(
         &self,
         game: usize,
         group: Option<usize>,
     ) -> Result<Option<(Vec<u32>, Vec<f32>)>> {
-        let ModelSpec::Scores { columns, .. } = &self.plan.spec.model else { return Ok(None) };
-        let own = group.is_some() || columns.len() > 1;
+        let ModelSpec::Scores { columns, scale, .. } = &self.plan.spec.model else {
+            return Ok(None);
+        };
+        // Log-odds in name only may be in units that differ from fold to fold.
+        let alike = *scale == ScoreScale::Probability;
+        let own = group.is_some() || (columns.len() > 1 && alike);
         if !own || self.folds.iter().any(|fold| fold.judge.is_none()) {
             return Ok(None);
         }

@@ -55,6 +55,15 @@ pub enum Notice {
     Copies {
         /// How many.
         rows: usize,
+        /// Whether they were counted in a sample of the rows only.
+        sampled: bool,
+    },
+    /// So many rows that one split replaces cross-fitting.
+    OneSplit {
+        /// How many judge.
+        judging: usize,
+        /// Of how many.
+        rows: usize,
     },
     /// Rows whose unit is missing count as units of their own.
     MissingUnits {
@@ -107,10 +116,21 @@ impl fmt::Display for Notice {
                 "the margin {errors} is of standard errors: for a confidence, write it as a percentage (`{}%`)",
                 100.0 * errors
             ),
-            Notice::Copies { rows } => write!(
+            Notice::Copies { rows, sampled } => {
+                let rows = match sampled {
+                    true => format!("in a sample of the training rows, {rows}"),
+                    false => format!("{rows} of the training rows"),
+                };
+                write!(
+                    f,
+                    "{rows} are exact copies of other rows: copies are never apart, so that none judges a model that \
+                     another taught, and they count as one row where the constraints' standard errors are found"
+                )
+            }
+            Notice::OneSplit { judging, rows } => write!(
                 f,
-                "{rows} of the training rows are exact copies of other rows: copies stay in one fold, and count as one row \
-                 where the constraints' standard errors are found"
+                "with a million rows or more there is no cross-fitting: {judging} of {rows} rows judge, and the others \
+                 train (`--folds 5` asks for folds)"
             ),
             Notice::MissingUnits { rows } => {
                 write!(f, "{rows} of the rows have no unit, and count as units of their own")

@@ -418,8 +418,16 @@ impl Plan {
         // Data of another shape than the plan was made for may need other settings.
         let shape = data.shape();
         let Plan { spec, problem, notices, .. } = self.stated.plan(&shape)?;
-        let plan = Plan { spec, problem, notices, ..self.clone() };
-        match shape.rows >= Some(PLENTY) && data.fitted.is_none() && plan.streams() {
+        let mut plan = Plan { spec, problem, notices, ..self.clone() };
+        let large = shape.rows >= Some(PLENTY) && data.fitted.is_none();
+        if large && !plan.streams() && plan.store.is_named() {
+            plan.notices.push(Notice::Unused {
+                setting: "memory".to_owned(),
+                because: "with folds, scores or one dataset all rows are held as a table"
+                    .to_owned(),
+            });
+        }
+        match large && plan.streams() {
             true => self.stream(data.into(), watch),
             false => Training::new(plan, data),
         }

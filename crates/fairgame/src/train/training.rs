@@ -255,7 +255,9 @@ impl<'a> Training<'a> {
         let looks = given.is_none() || unit.is_some();
         let own = looks.then(|| units::together(&data.train.table, unit, &label)).transpose()?;
         let own = own.unwrap_or_default();
-        notices.extend((own.copied > 0).then_some(Notice::Copies { rows: own.copied }));
+        notices.extend(
+            (own.copied > 0).then_some(Notice::Copies { rows: own.copied, sampled: false }),
+        );
         let mut overlaps = overlaps(&plan, &data, own.copied > 0);
         let (told, warned) = strange(&bound, &data)?;
         notices.extend(told);

@@ -12,9 +12,11 @@ pub trait Watch {
         let _ = training;
     }
 
-    /// Told now and then how far a pass over the rows is, where there are too many for a table.
-    fn pass(&mut self, pass: &Pass) {
+    /// Told now and then how far a pass over the rows is, where there are too many for a table; the training ends with an
+    /// error once this breaks.
+    fn pass(&mut self, pass: &Pass) -> ControlFlow<()> {
         let _ = pass;
+        ControlFlow::Continue(())
     }
 
     /// How many turns apart to be told of a game of so many turns.

@@ -9,10 +9,11 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::bins::{Binned, Bins};
+use super::field::{About, Field, Round, Rows};
 use super::forest::Forest;
 use super::gradient::{Scale, loss};
 use super::grow::Grower;
-use super::histogram::Data;
+use super::histogram::Frame;
 use super::spec::TreesSpec;
 use crate::random::{Stream, mix};
 use crate::threads::Threads;
@@ -51,65 +52,53 @@ pub fn boost(
 ) -> Result<Forest> {
     spec.check()?;
     lesson.check()?;
-    let teach = lesson.ordered(lesson.teach);
+    grow_on(&mut Rows::new(lesson), lesson, spec, seed, threads, watch)
+}
+
+/// Boosts trees on rows that a field has; the rows set aside are the lesson's.
+pub(super) fn grow_on(
+    field: &mut dyn Field,
+    lesson: &Lesson<'_>,
+    spec: &TreesSpec,
+    seed: u64,
+    threads: &Threads,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Forest> {
     let aside = lesson.ordered(lesson.aside);
-    if teach.is_empty() {
+    let heaviest = field.heaviest()?;
+    let about = field.about(heaviest)?;
+    if about.rows == 0 {
         return Err(Error::new(ErrorKind::Value, "there are no rows for trees to learn from")
             .help("give at least one row of a weight above 0"));
     }
-    if teach.len() >= MOST_ROWS {
-        let message = format!("trees learn from fewer than {MOST_ROWS} rows, not {}", teach.len());
+    if about.rows >= MOST_ROWS {
+        let message = format!("trees learn from fewer than {MOST_ROWS} rows, not {}", about.rows);
         return Err(Error::new(ErrorKind::Settings, message).help("train on a sample of the rows"));
     }
     let columns = lesson.bins.columns();
-    let of =
-        |numbers: &[f32]| -> Vec<f32> { teach.iter().map(|&row| numbers[row as usize]).collect() };
-    let (target, weights) = (of(lesson.target), lesson.weights.map(of));
-    let (base, constant) = base(&target, weights.as_deref());
+    let (base, constant) = base(&about);
     let mut forest = Forest::new(columns, base);
     if constant || columns == 0 {
         return Ok(forest);
     }
-    let codes = lesson.codes(&teach);
-    let heaviest =
-        weights.as_ref().map_or(1.0, |weights| weights.iter().copied().fold(0.0, f32::max));
-    let scale = Scale::new(teach.len(), heaviest);
-    let growth = spec.growth(teach.len());
+    let scale = Scale::new(about.rows, heaviest);
+    let growth = spec.growth(about.rows);
     let sampler = Sampler::new(spec, seed);
-    let mut scores = vec![base; teach.len()];
-    let mut pairs = vec![[0; 2]; teach.len()];
+    field.start(base, scale)?;
     let mut grower = Grower::default();
     let mut judge = Judge::new(lesson, &aside, base);
-    for round in 0..spec.trees {
-        const BLOCK: usize = 16_384;
-        let mut blocks: Vec<_> = pairs.chunks_mut(BLOCK).enumerate().collect();
-        threads.each_mut(&mut blocks, |(block, pairs)| {
-            let run = *block * BLOCK..*block * BLOCK + pairs.len();
-            let weights = weights.as_ref().map(|weights| &weights[run.clone()]);
-            scale.pairs(&scores[run.clone()], &target[run], weights, pairs);
-        });
-        let rest = sampler.rows(round, &teach, &mut grower.rows);
-        if grower.rows.is_empty() {
-            continue;
-        }
-        let active = sampler.columns(round, columns);
+    for number in 0..spec.trees {
+        let active = sampler.columns(number, columns);
         let (shapes, active) = (lesson.bins.shapes.as_slice(), active.as_slice());
-        let data = Data { codes: &codes, pairs: &pairs, scale, shapes, active, threads };
-        if !grower.grow(&data, growth, &mut forest) {
+        let round = Round { number, sampler, frame: Frame { scale, shapes, active, threads } };
+        if !grower.grow(field, &round, growth, &mut forest)? {
             // Another sample may find what this one did not.
             if sampler.takes_all() {
                 break;
             }
             continue;
         }
-        for (rows, value) in grower.grown(growth.rate) {
-            rows.iter().for_each(|&row| scores[row as usize] += value);
-        }
-        let tree = forest.trees() - 1;
-        for row in rest {
-            let at = row as usize;
-            scores[at] += forest.walk(tree, &codes[at * columns..(at + 1) * columns]);
-        }
+        field.learn(&forest, &grower.values(growth.rate))?;
         judge.hear(&forest, threads);
         let told = watch(forest.trees());
         if told.is_break() || judge.waited(forest.trees()) >= spec.patience {
@@ -120,7 +109,7 @@ pub fn boost(
     Ok(forest)
 }
 
-impl Lesson<'_> {
+impl<'a> Lesson<'a> {
     fn check(&self) -> Result<()> {
         let wrong = |what: String| Err(Error::new(ErrorKind::Value, what));
         let rows = self.binned.rows();
@@ -149,7 +138,7 @@ impl Lesson<'_> {
     }
 
     /// The rows that have a weight, in ascending order.
-    fn ordered<'r>(&self, rows: &'r [u32]) -> Cow<'r, [u32]> {
+    pub(super) fn ordered<'r>(&self, rows: &'r [u32]) -> Cow<'r, [u32]> {
         if self.weights.is_none() && rows.is_sorted() {
             return Cow::Borrowed(rows);
         }
@@ -160,7 +149,7 @@ impl Lesson<'_> {
     }
 
     /// The codes of these rows, beside each other.
-    fn codes(&self, rows: &[u32]) -> Cow<'_, [u8]> {
+    pub(super) fn codes(&self, rows: &[u32]) -> Cow<'a, [u8]> {
         if rows.iter().enumerate().all(|(at, &row)| at == row as usize) {
             return Cow::Borrowed(&self.binned.codes[..rows.len() * self.binned.columns]);
         }
@@ -168,30 +157,18 @@ impl Lesson<'_> {
     }
 }
 
-/// A sum that no order of its parts can change: each is rounded to a multiple of 2⁻⁴⁰ of the greatest weight.
-fn sum(parts: impl Iterator<Item = f64>, scale: f64) -> f64 {
-    let whole: i128 = parts.map(|part| (part * scale).round() as i128).sum();
-    whole as f64
-}
-
 /// The log-odds of the mean target, and whether all targets are the same one, 0 or 1.
-fn base(target: &[f32], weights: Option<&[f32]>) -> (f32, bool) {
-    let weight = |row: usize| weights.map_or(1.0, |weights| f64::from(weights[row]));
-    let heaviest = (0..target.len()).map(weight).fold(0.0, f64::max);
-    let scale = 2.0_f64.powi(40) / heaviest;
-    let total = sum((0..target.len()).map(weight), scale);
-    let positive =
-        sum(target.iter().enumerate().map(|(row, y)| weight(row) * f64::from(*y)), scale);
+fn base(about: &About) -> (f32, bool) {
     // As if half a row more of each kind had been seen, where there is none of one kind.
-    let least = 0.5 / (target.len() as f64 + 1.0);
-    let mean = (positive / total).clamp(least, 1.0 - least);
-    let first = target[0];
-    let constant = (first == 0.0 || first == 1.0) && target.iter().all(|y| *y == first);
-    ((mean / (1.0 - mean)).ln() as f32, constant)
+    let least = 0.5 / (about.rows as f64 + 1.0);
+    let mean = (about.positive as f64 / about.weight as f64).clamp(least, 1.0 - least);
+    let (low, high) = about.targets;
+    ((mean / (1.0 - mean)).ln() as f32, low == high && (low == 0.0 || low == 1.0))
 }
 
 /// Which rows and columns a tree sees.
-struct Sampler {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sampler {
     rows: f64,
     columns: f64,
     keys: [u64; 2],
@@ -214,7 +191,7 @@ impl Sampler {
     }
 
     /// Puts the places of the rows that the tree sees into `seen`, and returns the others.
-    fn rows(&self, round: usize, teach: &[u32], seen: &mut Vec<u32>) -> Vec<u32> {
+    pub(super) fn rows(&self, round: usize, teach: &[u32], seen: &mut Vec<u32>) -> Vec<u32> {
         seen.clear();
         let places = 0..teach.len() as u32;
         if self.rows >= 1.0 {

@@ -1,34 +1,31 @@
 //! One tree, grown leaf by leaf.
 //!
-//! The leaf whose best split gains most is split next, until there are enough leaves or nothing gains. Each leaf is a
-//! run of one list of rows; a split partitions its run in place, in the rows' order. Only the smaller child's histogram
-//! is summed up: the other's is the node's less that.
+//! The leaf whose best split gains most is split next, until there are enough leaves or nothing gains. Only the smaller
+//! child's histogram is asked of the rows: the other's is the node's less that.
 
 use std::ops::Range;
 
 use super::bins::Order;
+use super::field::{Cut, Field, Round};
 use super::forest::{Forest, LEAF};
 use super::gradient::Sum;
-use super::histogram::{Data, Histogram};
+use super::histogram::{Frame, Histogram};
 use super::spec::Growth;
 use super::split::{Bounds, Node, Split};
+use crate::Result;
 use crate::model::Monotone;
 
 /// The space that trees are grown in, one after the other.
 #[derive(Default)]
 pub(super) struct Grower {
-    /// The rows of the tree, those of a leaf beside each other.
-    pub(super) rows: Vec<u32>,
-    scratch: Vec<u32>,
     /// Histograms that no leaf holds.
     free: Vec<Histogram>,
-    /// Space for the sums of other threads.
-    spare: Vec<Histogram>,
     leaves: Vec<Leaf>,
 }
 
 struct Leaf {
-    rows: Range<usize>,
+    /// How many rows it has, and what they add up to.
+    rows: u64,
     total: Sum,
     bounds: Option<Bounds>,
     value: f64,
@@ -42,24 +39,31 @@ struct Leaf {
 const SHARE: usize = 2_048;
 
 impl Grower {
-    /// Grows a tree on [`Grower::rows`] and adds it to the forest; false if nothing gains.
-    pub(super) fn grow(&mut self, data: &Data<'_>, growth: Growth, forest: &mut Forest) -> bool {
+    /// Grows a tree on the rows that a field opens, and adds it to the forest; false if nothing gains, or it sees no rows.
+    pub(super) fn grow(
+        &mut self,
+        field: &mut dyn Field,
+        round: &Round<'_>,
+        growth: Growth,
+        forest: &mut Forest,
+    ) -> Result<bool> {
+        let frame = &round.frame;
         self.free.extend(self.leaves.drain(..).filter_map(|leaf| leaf.histogram));
-        self.scratch.resize(self.rows.len(), 0);
         let monotone = |shape: &super::bins::Shape| matches!(shape.order, Order::Ordered(Some(_)));
-        let bounds = data.shapes.iter().any(monotone).then_some(Bounds::NONE);
-        let mut histogram = self.take(data);
-        data.fill(&self.rows, &mut histogram, &mut self.spare);
+        let bounds = frame.shapes.iter().any(monotone).then_some(Bounds::NONE);
+        let mut histogram = self.take(frame);
+        field.open(round, &mut histogram)?;
+        let total = frame.total(&mut histogram);
         let mut root = Leaf {
-            rows: 0..self.rows.len(),
-            total: data.total(&mut histogram),
+            rows: frame.scale.count(total),
+            total,
             bounds,
             value: 0.0,
             parent: None,
             histogram: Some(histogram),
             best: None,
         };
-        root.search(data, growth);
+        root.search(frame, growth);
         self.leaves.push(root);
 
         let first = forest.splits.len();
@@ -74,10 +78,10 @@ impl Grower {
                 break;
             };
             let last = self.leaves.len() + 1 == growth.leaves;
-            self.split(place, &split, last, data, growth, forest);
+            self.split(place, &split, last, (field, round), growth, forest)?;
         }
         if forest.splits.len() == first {
-            return false;
+            return Ok(false);
         }
         forest.roots.push(first as u32);
         for leaf in &self.leaves {
@@ -86,18 +90,17 @@ impl Grower {
             }
             forest.leaves.push((leaf.value * growth.rate) as f32);
         }
-        true
+        Ok(true)
     }
 
-    /// The rows of each leaf of the last tree, and its value as the forest has it.
-    pub(super) fn grown(&self, rate: f64) -> impl Iterator<Item = (&[u32], f32)> {
-        let leaf = move |leaf: &Leaf| (leaf.rows.clone(), (leaf.value * rate) as f32);
-        self.leaves.iter().map(leaf).map(|(rows, value)| (&self.rows[rows], value))
+    /// The value of each leaf of the last tree, as the forest has it.
+    pub(super) fn values(&self, rate: f64) -> Vec<f32> {
+        self.leaves.iter().map(|leaf| (leaf.value * rate) as f32).collect()
     }
 
-    fn take(&mut self, data: &Data<'_>) -> Histogram {
+    fn take(&mut self, frame: &Frame<'_>) -> Histogram {
         let mut histogram = self.free.pop().unwrap_or_default();
-        histogram.resize(data.active.len(), [[0; 2]; 260]);
+        histogram.resize(frame.active.len(), [[0; 2]; 260]);
         histogram
     }
 
@@ -106,23 +109,20 @@ impl Grower {
         place: usize,
         split: &Split,
         last: bool,
-        data: &Data<'_>,
+        (field, round): (&mut dyn Field, &Round<'_>),
         growth: Growth,
         forest: &mut Forest,
-    ) {
-        let column = usize::from(data.active[split.column]);
+    ) -> Result<()> {
+        let frame = &round.frame;
+        let column = usize::from(frame.active[split.column]);
         let at = forest.push(column, &split.route, split.gain);
         let node = &mut self.leaves[place];
         if let Some((parent, side)) = node.parent {
             forest.splits[parent].children[side] = at as u32;
         }
-        let (rows, bounds) = (node.rows.clone(), node.bounds);
-        let histogram = node.histogram.take();
-        let (run, scratch) = (&mut self.rows[rows.clone()], &mut self.scratch[rows.clone()]);
-        let middle = rows.start + partition(data, column, split.route.table(), run, scratch);
-
+        let (bounds, histogram) = (node.bounds, node.histogram.take());
         let bounds = bounds.map_or([None; 2], |bounds| {
-            let Order::Ordered(Some(monotone)) = data.shapes[column].order else {
+            let Order::Ordered(Some(monotone)) = frame.shapes[column].order else {
                 return [Some(bounds); 2];
             };
             let between = 0.5 * (split.values[0] + split.values[1]);
@@ -133,9 +133,8 @@ impl Grower {
                 Monotone::Decreasing => [Some(above), Some(below)],
             }
         });
-        let ranges = [rows.start..middle, middle..rows.end];
         let [mut left, mut right] = [0, 1].map(|side| Leaf {
-            rows: ranges[side].clone(),
+            rows: frame.scale.count(split.sums[side]),
             total: split.sums[side],
             bounds: bounds[side],
             value: split.values[side],
@@ -144,20 +143,23 @@ impl Grower {
             best: None,
         });
         // A leaf that cannot be split needs no histogram, unless its sibling's is made of it.
-        let small_first = left.rows.len() <= right.rows.len();
+        let small_first = left.rows <= right.rows;
         let (small, large) =
             if small_first { (&mut left, &mut right) } else { (&mut right, &mut left) };
-        let splits = |leaf: &Leaf| !last && leaf.rows.len() >= 2 * growth.min_leaf.max(1);
+        let splits = |leaf: &Leaf| !last && leaf.rows >= 2 * growth.min_leaf.max(1) as u64;
+        let goes_left = split.route.table();
+        let sum = (splits(large) && histogram.is_some()).then_some(usize::from(!small_first));
+        let mut smaller = if sum.is_some() { self.take(frame) } else { Histogram::new() };
+        let cut = Cut { leaf: place, column, goes_left: &goes_left, sum };
+        field.cut(round, cut, &mut smaller)?;
         match histogram {
-            Some(mut histogram) if splits(large) => {
-                let mut smaller = self.take(data);
-                data.fill(&self.rows[small.rows.clone()], &mut smaller, &mut self.spare);
-                data.subtract(&mut histogram, &mut smaller);
+            Some(mut histogram) if sum.is_some() => {
+                frame.subtract(&mut histogram, &mut smaller);
                 large.histogram = Some(histogram);
-                large.search(data, growth);
+                large.search(frame, growth);
                 small.histogram = Some(smaller);
                 if splits(small) {
-                    small.search(data, growth);
+                    small.search(frame, growth);
                 }
             }
             histogram => self.free.extend(histogram),
@@ -169,20 +171,21 @@ impl Grower {
         }
         self.leaves[place] = left;
         self.leaves.push(right);
+        Ok(())
     }
 }
 
 impl Leaf {
     /// Finds the best split; of equal ones, that of the first column.
-    fn search(&mut self, data: &Data<'_>, growth: Growth) {
-        let node = Node { total: self.total, scale: data.scale, growth, bounds: self.bounds };
+    fn search(&mut self, frame: &Frame<'_>, growth: Growth) {
+        let node = Node { total: self.total, scale: frame.scale, growth, bounds: self.bounds };
         let Some(histogram) = &self.histogram else { return };
         let best = |columns: Range<usize>| {
-            let splits = columns.map(|at| node.best(at, &histogram[at], data.shape(at)));
+            let splits = columns.map(|at| node.best(at, &histogram[at], frame.shape(at)));
             splits.flatten().reduce(|a, b| if b.gain > a.gain { b } else { a })
         };
-        let levels: usize = (0..histogram.len()).map(|at| data.shape(at).levels).sum();
-        let parts = (levels / SHARE).clamp(1, data.threads.count());
+        let levels: usize = (0..histogram.len()).map(|at| frame.shape(at).levels).sum();
+        let parts = (levels / SHARE).clamp(1, frame.threads.count());
         if parts == 1 {
             self.best = best(0..histogram.len());
             return;
@@ -190,50 +193,7 @@ impl Leaf {
         let share = histogram.len().div_ceil(parts);
         let starts: Vec<usize> = (0..histogram.len()).step_by(share).collect();
         let found =
-            data.threads.each(&starts, |&start| best(start..histogram.len().min(start + share)));
+            frame.threads.each(&starts, |&start| best(start..histogram.len().min(start + share)));
         self.best = found.into_iter().flatten().reduce(|a, b| if b.gain > a.gain { b } else { a });
     }
-}
-
-/// Rows that a thread partitions at a time.
-const BLOCK: usize = 32_768;
-
-/// Moves the rows that go left before the others, each side in its order, and returns how many go left.
-fn partition(
-    data: &Data<'_>,
-    column: usize,
-    goes_left: [bool; 256],
-    rows: &mut [u32],
-    scratch: &mut [u32],
-) -> usize {
-    let (codes, columns) = (data.codes, data.columns());
-    let block = if data.threads.count() == 1 { rows.len().max(1) } else { BLOCK };
-    let mut blocks: Vec<_> = rows.chunks_mut(block).zip(scratch.chunks_mut(block)).collect();
-    let lefts = data.threads.each_mut(&mut blocks, |(rows, scratch)| {
-        // Both sides are written for every row, and one of them moves on: there is nothing to mispredict.
-        let (mut left, mut right) = (0, 0);
-        for at in 0..rows.len() {
-            let row = rows[at];
-            let goes_left =
-                usize::from(goes_left[usize::from(codes[row as usize * columns + column])]);
-            rows[left] = row;
-            scratch[right] = row;
-            left += goes_left;
-            right += 1 - goes_left;
-        }
-        left
-    });
-    // Before this, left rows are at the start of each block, and right rows at the start of its scratch.
-    let mut left = 0;
-    for (at, &count) in lefts.iter().enumerate() {
-        rows.copy_within(at * block..at * block + count, left);
-        left += count;
-    }
-    let mut end = left;
-    for (scratch, &count) in scratch.chunks(block).zip(&lefts) {
-        let right = &scratch[..scratch.len() - count];
-        rows[end..end + right.len()].copy_from_slice(right);
-        end += right.len();
-    }
-    left
 }

@@ -14,12 +14,9 @@ pub(super) type Column = [Sum; 260];
 /// The sums of all columns that a tree may split on.
 pub(super) type Histogram = Vec<Column>;
 
-/// The rows of a training, and the columns that the tree at hand may split on.
+/// What histograms of a tree are of: the columns that it may split on.
 #[derive(Clone, Copy)]
-pub(super) struct Data<'a> {
-    /// Row by row.
-    pub(super) codes: &'a [u8],
-    pub(super) pairs: &'a [Pair],
+pub(super) struct Frame<'a> {
     pub(super) scale: Scale,
     pub(super) shapes: &'a [Shape],
     /// The columns of the histogram.
@@ -33,7 +30,7 @@ const SHARE: usize = 4_096;
 /// How far ahead rows are fetched.
 const AHEAD: usize = 12;
 
-impl Data<'_> {
+impl Frame<'_> {
     pub(super) fn columns(&self) -> usize {
         self.shapes.len()
     }
@@ -46,59 +43,6 @@ impl Data<'_> {
     fn used<'h>(&self, active: usize, column: &'h mut Column) -> (&'h mut [Sum], &'h mut Sum) {
         let (levels, rest) = column.split_at_mut(usize::from(MISSING));
         (&mut levels[..self.shape(active).levels], &mut rest[0])
-    }
-
-    /// Sums over the rows, by as many threads as it is worth; `spare` is space for the others.
-    pub(super) fn fill(&self, rows: &[u32], into: &mut Histogram, spare: &mut Vec<Histogram>) {
-        let parts = (rows.len() / SHARE).clamp(1, self.threads.count());
-        while spare.len() + 1 < parts {
-            spare.push(vec![[[0; 2]; 260]; into.len()]);
-        }
-        let spare = &mut spare[..parts - 1];
-        let share = rows.len().div_ceil(parts).max(1);
-        let histograms = spare.iter_mut().chain([&mut *into]);
-        let mut work: Vec<_> = histograms.zip(rows.chunks(share)).collect();
-        self.threads.each_mut(&mut work, |(histogram, rows)| {
-            histogram.resize(self.active.len(), [[0; 2]; 260]);
-            for (at, column) in histogram.iter_mut().enumerate() {
-                let (levels, missing) = self.used(at, column);
-                levels.fill([0; 2]);
-                *missing = [0; 2];
-            }
-            wide(
-                #[inline(always)]
-                || self.add(rows, histogram),
-            );
-        });
-        for other in spare {
-            self.combine(into, other, plus);
-        }
-    }
-
-    #[inline(always)]
-    fn add(&self, rows: &[u32], histogram: &mut [Column]) {
-        let columns = self.columns();
-        let all = histogram.len() == columns;
-        for (at, &row) in rows.iter().enumerate() {
-            if let Some(&row) = rows.get(at + AHEAD) {
-                self.codes.get(row as usize * columns).into_iter().for_each(prefetch);
-                self.pairs.get(row as usize).into_iter().for_each(prefetch);
-            }
-            let row = row as usize;
-            let sum = self.scale.row(self.pairs[row]);
-            let codes = &self.codes[row * columns..(row + 1) * columns];
-            if all {
-                for (column, &code) in histogram.iter_mut().zip(codes) {
-                    let level = &mut column[usize::from(code)];
-                    *level = plus(*level, sum);
-                }
-            } else {
-                for (column, &active) in histogram.iter_mut().zip(self.active) {
-                    let level = &mut column[usize::from(codes[usize::from(active)])];
-                    *level = plus(*level, sum);
-                }
-            }
-        }
     }
 
     /// Adds another histogram to one, or takes it away.
@@ -126,5 +70,71 @@ impl Data<'_> {
         let Some(column) = histogram.first_mut() else { return [0; 2] };
         let (levels, missing) = self.used(0, column);
         levels.iter().fold(*missing, |sum, level| plus(sum, *level))
+    }
+}
+
+/// Rows of a training, of which some are added up.
+pub(super) struct Data<'a> {
+    pub(super) frame: &'a Frame<'a>,
+    /// Row by row.
+    pub(super) codes: &'a [u8],
+    pub(super) pairs: &'a [Pair],
+}
+
+impl Data<'_> {
+    /// Sums over some of the rows, by as many threads as it is worth; `spare` is space for the others.
+    pub(super) fn add_up(&self, rows: &[u32], into: &mut Histogram, spare: &mut Vec<Histogram>) {
+        let frame = self.frame;
+        let parts = (rows.len() / SHARE).clamp(1, frame.threads.count());
+        while spare.len() + 1 < parts {
+            spare.push(vec![[[0; 2]; 260]; into.len()]);
+        }
+        let spare = &mut spare[..parts - 1];
+        let share = rows.len().div_ceil(parts).max(1);
+        // One of no rows has to be cleared, too.
+        let shares = rows.chunks(share).chain(rows.is_empty().then_some(rows));
+        let histograms = spare.iter_mut().chain([&mut *into]);
+        let mut work: Vec<_> = histograms.zip(shares).collect();
+        frame.threads.each_mut(&mut work, |(histogram, rows)| {
+            histogram.resize(frame.active.len(), [[0; 2]; 260]);
+            for (at, column) in histogram.iter_mut().enumerate() {
+                let (levels, missing) = frame.used(at, column);
+                levels.fill([0; 2]);
+                *missing = [0; 2];
+            }
+            wide(
+                #[inline(always)]
+                || self.add(rows, histogram),
+            );
+        });
+        for other in spare {
+            frame.combine(into, other, plus);
+        }
+    }
+
+    #[inline(always)]
+    fn add(&self, rows: &[u32], histogram: &mut [Column]) {
+        let columns = self.frame.columns();
+        let all = histogram.len() == columns;
+        for (at, &row) in rows.iter().enumerate() {
+            if let Some(&row) = rows.get(at + AHEAD) {
+                self.codes.get(row as usize * columns).into_iter().for_each(prefetch);
+                self.pairs.get(row as usize).into_iter().for_each(prefetch);
+            }
+            let row = row as usize;
+            let sum = self.frame.scale.row(self.pairs[row]);
+            let codes = &self.codes[row * columns..(row + 1) * columns];
+            if all {
+                for (column, &code) in histogram.iter_mut().zip(codes) {
+                    let level = &mut column[usize::from(code)];
+                    *level = plus(*level, sum);
+                }
+            } else {
+                for (column, &active) in histogram.iter_mut().zip(self.frame.active) {
+                    let level = &mut column[usize::from(codes[usize::from(active)])];
+                    *level = plus(*level, sum);
+                }
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@
 //! | `histogram` | sums for each column and code |
 //! | `split` | the best split of a node |
 //! | `grow` | one tree |
+//! | `field` | the rows that trees grow on |
 //! | `boost` | all trees, sampling, early stopping |
 //! | `forest`, `flat`, `arrays` | the result, its scores and its file |
 //!
@@ -21,6 +22,7 @@ mod arrays;
 mod bins;
 mod boost;
 mod cuts;
+mod field;
 mod flat;
 mod forest;
 mod gradient;

@@ -6,8 +6,10 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 
 use super::bins::{LEVELS, MISSING, Order, Shape};
+use super::boost::grow_on;
+use super::field::{About, Cut, Field, Round, Rows};
 use super::gradient::{Pair, Scale, Sum, minus, plus};
-use super::histogram::Data;
+use super::histogram::{Data, Frame, Histogram};
 use super::split::{Bounds, Node, Route};
 use super::*;
 use crate::archive::Archive;
@@ -152,12 +154,13 @@ proptest! {
         let mut pairs = vec![[0; 2]; rows];
         scale.pairs(&scores, &target, weighted.then_some(&weights), &mut pairs);
         let threads = Threads::default();
-        let data = Data { codes: &codes, pairs: &pairs, scale, shapes: &[shape], active: &[0], threads: &threads };
+        let frame = Frame { scale, shapes: &[shape], active: &[0], threads: &threads };
+        let data = Data { frame: &frame, codes: &codes, pairs: &pairs };
         let mut histogram = vec![[[7; 2]; 260]];
         let all: Vec<u32> = (0..rows as u32).collect();
-        data.fill(&all, &mut histogram, &mut Vec::new());
+        data.add_up(&all, &mut histogram, &mut Vec::new());
         let growth = Growth { leaves: 2, rate: 1.0, min_leaf: least, l2: 0.5 };
-        let total = data.total(&mut histogram);
+        let total = frame.total(&mut histogram);
         prop_assert_eq!(scale.count(total), rows as u64);
         let bounds = bounded.then_some(Bounds::NONE);
         let found = Node { total, scale, growth, bounds }.best(0, &histogram[0], shape);
@@ -252,6 +255,90 @@ fn any_number_of_threads_gives_the_same_bits() {
         assert!(one.trees() == 20);
         for threads in [2, 8] {
             assert_eq!(world.boost(&spec, None, threads).unwrap(), one);
+        }
+    }
+}
+
+/// Fields whose answers are added up.
+struct Together<'a>(Vec<Rows<'a>>);
+
+impl Together<'_> {
+    fn sum(
+        &mut self,
+        frame: &Frame<'_>,
+        into: &mut Histogram,
+        mut ask: impl FnMut(&mut Rows<'_>, &mut Histogram) -> Result<()>,
+    ) -> Result<()> {
+        let mut own = into.clone();
+        for (at, field) in self.0.iter_mut().enumerate() {
+            ask(field, if at == 0 { &mut *into } else { &mut own })?;
+            if at > 0 && !own.is_empty() {
+                frame.combine(into, &mut own, plus);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Field for Together<'_> {
+    fn heaviest(&mut self) -> Result<f32> {
+        self.0.iter_mut().map(Field::heaviest).try_fold(0.0, |most, own| Ok(own?.max(most)))
+    }
+
+    fn about(&mut self, heaviest: f32) -> Result<About> {
+        let all: Vec<About> =
+            self.0.iter_mut().map(|own| own.about(heaviest)).collect::<Result<_>>()?;
+        Ok(About {
+            rows: all.iter().map(|own| own.rows).sum(),
+            weight: all.iter().map(|own| own.weight).sum(),
+            positive: all.iter().map(|own| own.positive).sum(),
+            targets: all.iter().fold((1.0, 0.0), |(least, most), own| {
+                (own.targets.0.min(least), own.targets.1.max(most))
+            }),
+        })
+    }
+
+    fn start(&mut self, base: f32, scale: Scale) -> Result<()> {
+        self.0.iter_mut().try_for_each(|own| own.start(base, scale))
+    }
+
+    fn open(&mut self, round: &Round<'_>, into: &mut Histogram) -> Result<()> {
+        self.sum(&round.frame, into, |own, into| own.open(round, into))
+    }
+
+    fn cut(&mut self, round: &Round<'_>, cut: Cut<'_>, into: &mut Histogram) -> Result<()> {
+        self.sum(&round.frame, into, |own, into| own.cut(round, cut, into))
+    }
+
+    fn learn(&mut self, forest: &Forest, values: &[f32]) -> Result<()> {
+        self.0.iter_mut().try_for_each(|own| own.learn(forest, values))
+    }
+}
+
+/// However rows are divided among fields, they come to the same trees, to the bit; a field may have no row.
+#[test]
+fn rows_divided_among_fields() {
+    let world = world(5_000, 12);
+    let (bins, binned) = world.bins(&small());
+    let weights: Vec<f32> = (0..5_000).map(|row| (row % 5) as f32 * 0.37).collect();
+    let all: Vec<u32> = (0..5_000).collect();
+    let (teach, aside) = all.split_at(4_200);
+    for (spec, weights) in [(small(), None), (whole(), Some(weights.as_slice()))] {
+        let lesson =
+            Lesson { binned: &binned, bins: &bins, teach, aside, target: &world.target, weights };
+        let threads = Threads::default();
+        let one = boost(&lesson, &spec, 1, &threads, &mut go_on).unwrap();
+        assert!(one.trees() > 3, "{}", one.trees());
+        // Runs, the last of them empty, and rows dealt out.
+        let dealt: Vec<Vec<u32>> =
+            (0..3).map(|at| teach.iter().copied().filter(|row| row % 3 == at).collect()).collect();
+        for parts in
+            [vec![&teach[..7], &teach[7..4_200], &[]], dealt.iter().map(|own| &own[..]).collect()]
+        {
+            let fields = parts.into_iter().map(|teach| Rows::new(&Lesson { teach, ..lesson }));
+            let mut fields = Together(fields.collect());
+            let found = grow_on(&mut fields, &lesson, &spec, 1, &threads, &mut go_on).unwrap();
+            assert_eq!(found, one);
         }
     }
 }

@@ -20,7 +20,7 @@ const BUCKET: usize = 4096;
 
 /// Rows that wait to be written to a file together: at most so many of a bucket, and so many bytes of all buckets.
 const STAGED: usize = 256;
-const STAGED_BYTES: usize = 64 << 20;
+pub(in crate::train) const STAGED_BYTES: usize = 64 << 20;
 
 /// Rows that are stored beside each other, in the order of their hashes.
 #[derive(Debug, Default, Clone)]

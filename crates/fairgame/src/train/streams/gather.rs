@@ -10,6 +10,9 @@
 use crate::Result;
 use crate::table::Table;
 
+/// So many pieces are held beside each other: of more, small as they are, the memory would not be given back.
+const MOST_PIECES: usize = 32;
+
 /// The rows of the smallest keys so far.
 pub(super) struct Gather {
     most: usize,
@@ -26,7 +29,7 @@ impl Gather {
     }
 
     /// Takes rows of a table, of which `key` gives the key, or none.
-    pub(super) fn add(&mut self, table: &Table, key: impl Fn(usize) -> Option<u64>) {
+    pub(super) fn add(&mut self, table: &Table, key: impl Fn(usize) -> Option<u64>) -> Result<()> {
         let (mut taken, before) = (Vec::new(), self.keys.len());
         for row in 0..table.rows() {
             if let Some(key) = key(row)
@@ -40,14 +43,15 @@ impl Gather {
             self.pieces.push(table.take(&taken));
         }
         if self.keys.len() > self.most + self.most.max(1024) / 2 {
-            self.prune();
+            self.prune()?;
         }
+        Ok(())
     }
 
     /// Drops all rows but those of the smallest keys.
-    fn prune(&mut self) {
+    fn prune(&mut self) -> Result<()> {
         if self.keys.len() <= self.most {
-            return;
+            return Ok(());
         }
         let mut sorted = self.keys.clone();
         let below = *sorted.select_nth_unstable(self.most).1;
@@ -62,11 +66,15 @@ impl Gather {
         self.pieces.retain(|piece| piece.rows() > 0);
         self.keys.retain(|&key| key < below);
         self.below = Some(below);
+        if self.pieces.len() > MOST_PIECES {
+            self.pieces = vec![Table::concat(&self.pieces)?];
+        }
+        Ok(())
     }
 
     /// The rows in the order of their table, with their keys.
     pub(super) fn finish(mut self) -> Result<(Table, Vec<u64>)> {
-        self.prune();
+        self.prune()?;
         let table = Table::concat(&self.pieces)?;
         Ok((table, self.keys))
     }
@@ -96,7 +104,7 @@ mod tests {
             let mut gather = Gather::new(most);
             for first in (0..rows).step_by(chunk) {
                 let part = table(first..rows.min(first + chunk));
-                gather.add(&part, |row| Some(mix((first + row) as u64)));
+                gather.add(&part, |row| Some(mix((first + row) as u64))).unwrap();
             }
             gather.finish().unwrap()
         };
@@ -114,7 +122,7 @@ mod tests {
     fn copies_are_kept_or_left_out_together() {
         let mut gather = Gather::new(100);
         let part = table(0..5000);
-        gather.add(&part, |row| Some(mix(row as u64 / 5)));
+        gather.add(&part, |row| Some(mix(row as u64 / 5))).unwrap();
         let (kept, keys) = gather.finish().unwrap();
         assert!(kept.rows() <= 100 && kept.rows() > 90, "{}", kept.rows());
         assert!(keys.chunk_by(|a, b| a == b).all(|same| same.len() == 5));

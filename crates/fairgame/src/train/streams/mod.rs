@@ -12,11 +12,14 @@ mod gather;
 mod scan;
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
+pub(super) use depot::STAGED_BYTES;
 use depot::{Depot, Pile, Row, Seen, Stored, Wanted};
 use divide::{Divide, Part, drawn};
-use scan::{By, Look, Noted, Notes, Scanned, TEST, noted, pass};
+use scan::{By, COPIES, Look, Noted, Notes, Scanned, TEST, noted, pass};
+pub(super) use scan::{CHUNK, sample_rows};
 
 use super::checks;
 use super::fit::Ground;
@@ -260,7 +263,7 @@ impl<'a> Training<'a> {
         };
         let sources: Vec<&Stream<'_>> =
             std::iter::once(&streams.train).chain(&streams.val).collect();
-        let mut told = |rows: u64| watch.pass(&Pass { name: "reading", rows, of: None });
+        let mut told = |rows: u64| tell(watch, Pass { name: "reading", rows, of: None });
         let by = spec.unit.clone().map_or(By::Row, By::Unit);
         let mut scanned = look.scan(by, &sources, &mut told)?;
         let copied = scanned.copied;
@@ -274,13 +277,25 @@ impl<'a> Training<'a> {
             return Err(Error::new(ErrorKind::Value, message).help("train on a sample of them"));
         }
         let mut notices = plan.notices.clone();
-        notices.extend((copied > 0).then_some(Notice::Copies { rows: copied }));
+        let sampled = rows > COPIES as u64;
+        notices.extend((copied > 0).then_some(Notice::Copies { rows: copied, sampled }));
         let missing = scanned.missing_units;
         notices.extend((missing > 0).then_some(Notice::MissingUnits { rows: missing }));
         let mut overlaps = Vec::new();
-        if let (Some(found), Some(_)) = (scanned.overlap, &streams.val) {
+        if let (Some(share), Some(_)) = (scanned.overlap, &streams.val) {
             let of = scanned.sources.last().map_or(0, |source| source.rows as usize);
+            let found = (share * of as f64).round() as usize;
             overlaps.push(Warning::Overlap { part: "validation", rows: found, of, unit: None });
+        }
+
+        if let Some(test) = &streams.test
+            && let Some((found, of)) = scanned.among(&test.feed)?
+        {
+            overlaps.push(Warning::Overlap { part: "test", rows: found, of, unit: None });
+        }
+        if let (Datasets::Auto, None) = (plan.stated().datasets, &streams.val) {
+            let judging = scanned.count(true);
+            notices.push(Notice::OneSplit { judging, rows: judging + scanned.count(false) });
         }
 
         // The problem, bound to the patterns of the rows.
@@ -550,7 +565,7 @@ impl Storing<'_> {
             let mut read = 0;
             pass(&stream.feed, &mut |chunk, start| {
                 done += chunk.rows() as u64;
-                watch.pass(&Pass { name: "storing", rows: done, of: Some(total) });
+                tell(watch, Pass { name: "storing", rows: done, of: Some(total) })?;
                 // They are not needed any more, and memory is about to fill.
                 let notes = own.notes.get_mut(chunks);
                 let notes = notes.map(|notes| std::mem::replace(notes, Notes::Byte(Vec::new())));
@@ -623,6 +638,17 @@ impl Storing<'_> {
 fn changed() -> Error {
     Error::new(ErrorKind::Io, "the rows have changed between the first and the second reading")
         .help("train again once nobody writes to the files")
+}
+
+/// Tells a watcher of a pass, which may be stopped.
+fn tell(watch: &mut dyn Watch, pass: Pass) -> Result<()> {
+    match watch.pass(&pass) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => {
+            let message = "the training was stopped while it read rows: there is no result";
+            Err(Error::new(ErrorKind::Settings, message))
+        }
+    }
 }
 
 /// Units numbered from 0.

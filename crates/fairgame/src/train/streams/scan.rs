@@ -1,14 +1,14 @@
 //! The first pass over the rows: what they are like.
 //!
 //! It counts rows, checks weights, finds the patterns that the problem tells apart ([`Survey`]), looks for copies, and
-//! draws the sample that the encoder is fitted on. Of each row it keeps its pattern and part in four bytes.
+//! draws the sample that the encoder is fitted on. Of each row it keeps its pattern and part, in one, two or four bytes.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
 
-use super::Stream;
 use super::divide::{Divide, Part};
 use super::gather::Gather;
+use super::{Stream, depot};
 use crate::classifier::draws;
 use crate::random::mix;
 use crate::rate::{Problem, Quantiles, Question, Survey};
@@ -18,7 +18,7 @@ use crate::train::units;
 use crate::{Error, ErrorKind, Result};
 
 /// Rows of a chunk.
-pub(super) const CHUNK: usize = 1 << 16;
+pub(in crate::train) const CHUNK: usize = 1 << 16;
 
 /// Most rows that encoders and bins are fitted on. LightGBM takes 200,000 for its bins.
 const SAMPLE: usize = 1 << 18;
@@ -27,7 +27,12 @@ const SAMPLE: usize = 1 << 18;
 const SAMPLE_VALUES: usize = 1 << 25;
 
 /// Most rows that copies are looked for among.
-const COPIES: usize = 100_000;
+pub(super) const COPIES: usize = 100_000;
+
+/// How many rows of so many columns encoders are fitted on at most.
+pub(in crate::train) fn sample_rows(columns: usize) -> usize {
+    (SAMPLE_VALUES / columns.max(1)).clamp(SAMPLE / 16, SAMPLE)
+}
 
 /// What rows share that belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,8 +164,30 @@ pub(super) struct Scanned {
     pub(super) missing_units: usize,
     /// How many training rows are copies of an earlier one, where they are.
     pub(super) copied: usize,
-    /// How many rows to enforce constraints on are training rows, if they are.
-    pub(super) overlap: Option<usize>,
+    /// Which share of the rows to enforce constraints on are training rows, if some are: of a sample, where rows are many.
+    pub(super) overlap: Option<f64>,
+    /// The training rows of the smallest content hashes, and these.
+    alike: (Table, Vec<u64>),
+}
+
+impl Scanned {
+    /// How many rows train, or are to enforce constraints on.
+    pub(super) fn count(&self, val: bool) -> usize {
+        let notes = self.sources.iter().flat_map(|source| &source.notes).flat_map(Notes::iter);
+        notes.filter(|&note| note != TEST && noted(note).1 == val).count()
+    }
+
+    /// About how many of other rows are training rows, and how many there are: found in a sample, where rows are many.
+    pub(super) fn among(&self, feed: &Feed<'_>) -> Result<Option<(usize, usize)>> {
+        let (mut alike, mut rows) = (Gather::new(COPIES), 0);
+        pass(feed, &mut |chunk, _| {
+            let contents = contents(&chunk);
+            rows += chunk.rows();
+            alike.add(&chunk, |row| Some(mix(contents[row])))
+        })?;
+        let share = overlap(&self.alike, &alike.finish()?, self.copied > 0);
+        Ok(share.map(|share| ((share * rows as f64).round() as usize, rows)))
+    }
 }
 
 /// How to look at rows.
@@ -174,12 +201,12 @@ pub(super) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Looks at all rows. `told` hears how many were read.
+    /// Looks at all rows. `told` hears how many were read, and may stop it.
     pub(super) fn scan(
         &self,
         by: By,
         streams: &[&Stream<'_>],
-        told: &mut dyn FnMut(u64),
+        told: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Scanned> {
         let question = Question::of(self.problem);
         let quantiles = self.quantiles(&question, &by, streams[0])?;
@@ -187,12 +214,12 @@ impl Look<'_> {
         let (mut sample, mut excerpt) = (None, Gather::new(MOST_ROWS));
         let mut alike = [Gather::new(COPIES), Gather::new(COPIES)];
         let (mut sources, mut missing_units) = (Vec::new(), 0);
-        let mut total = 0;
+        let (mut total, mut before) = (0, 0);
         for (source, stream) in streams.iter().enumerate() {
             let mut own = Noted::default();
             pass(&stream.feed, &mut |chunk, first| {
                 total += chunk.rows() as u64;
-                told(total);
+                told(total)?;
                 let weights = stream.weights_of(self.weight, &chunk, first)?;
                 let contents = contents(&chunk);
                 let (keys, missing) = keys(&by, &chunk, first)?;
@@ -216,18 +243,18 @@ impl Look<'_> {
                 }
                 let of = |row: usize, part: Part| parts[row] == part;
                 let number = |row: usize| first + row as u64;
-                let sample = sample.get_or_insert_with(|| {
-                    let most = SAMPLE_VALUES / chunk.columns().len().max(1);
-                    Gather::new(most.clamp(SAMPLE / 16, SAMPLE))
-                });
+                let sample =
+                    sample.get_or_insert_with(|| Gather::new(sample_rows(chunk.columns().len())));
                 sample.add(&chunk, |row| {
                     of(row, Part::Train).then(|| mix(self.seed ^ mix(number(row))))
-                });
-                excerpt
-                    .add(&chunk, |row| of(row, Part::Val).then(|| mix(self.order ^ number(row))));
+                })?;
+                excerpt.add(&chunk, |row| {
+                    of(row, Part::Val)
+                        .then(|| depot::hash(self.order, (before + number(row)) as u32))
+                })?;
                 let whose = [Part::Train, Part::Val];
                 for (alike, part) in alike.iter_mut().zip(whose) {
-                    alike.add(&chunk, |row| of(row, part).then(|| mix(contents[row])));
+                    alike.add(&chunk, |row| of(row, part).then(|| mix(contents[row])))?;
                 }
                 own.notes.push(Notes::new(notes));
                 own.weights.extend(weights);
@@ -237,6 +264,7 @@ impl Look<'_> {
                 own.rows += chunk.rows() as u64;
                 Ok(())
             })?;
+            before += own.rows;
             sources.push(own);
         }
         let sample = sample.unwrap_or_else(|| Gather::new(0)).finish()?.0;
@@ -262,6 +290,7 @@ impl Look<'_> {
             missing_units,
             copied,
             overlap: overlap(&own, &others, copied > 0),
+            alike: own,
         })
     }
 
@@ -286,12 +315,12 @@ impl Look<'_> {
     }
 }
 
-/// How many of other rows are copies of a table's, both of the smallest keys of all.
+/// Which share of other rows are copies of a table's, both of the smallest keys of all.
 fn overlap(
     (own, own_keys): &(Table, Vec<u64>),
     (others, other_keys): &(Table, Vec<u64>),
     copied: bool,
-) -> Option<usize> {
+) -> Option<f64> {
     // Where both samples are complete.
     let last = |keys: &[u64]| keys.iter().copied().max().unwrap_or(0);
     let below = last(own_keys).min(last(other_keys));
@@ -301,7 +330,9 @@ fn overlap(
     if own_keys.is_empty() || other_keys.is_empty() {
         return None;
     }
-    units::among(&among(own, own_keys), &among(others, other_keys), copied)
+    let looked_at = among(others, other_keys);
+    let found = units::among(&among(own, own_keys), &looked_at, copied)?;
+    Some(found as f64 / looked_at.rows() as f64)
 }
 
 /// Hands out the rows of a feed in chunks, each with the number of its first row. Another thread reads ahead.
