@@ -28,6 +28,10 @@ from ._table import frame as _frame
 from ._table import table as _table
 from ._trained import DecisionDistribution
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = [
     "DecisionDistribution",
     "Evaluation",
@@ -40,6 +44,7 @@ __all__ = [
     "check_data",
     "dataset",
     "evaluate",
+    "folds",
     "groups",
     "load",
     "rates",
@@ -88,6 +93,26 @@ def train(
 def _rows(data: Any) -> Table | list[str]:
     """A table, or the name of a file, whose rows are read in chunks where they are plenty."""
     return [os.fspath(data)] if isinstance(data, (str, os.PathLike)) else _table(data)
+
+
+def folds(
+    policy: Mapping[str, Any] | str | os.PathLike[str], data: Any, *, validation: Any = None
+) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]]:
+    """The rows of each fold that a training by this policy has, for those who bring scores of a model of their own for each.
+
+    Of each fold: the rows to train on; those that are set aside, from which a model that gives probabilities may learn, too;
+    and those that judge it. The scores of fold k are the k-th of the policy's `model.scores.columns`.
+
+    >>> import fairgame, numpy as np
+    >>> ages = np.arange(20, 60)
+    >>> found = fairgame.folds({"label": "hired", "constraints": ["recall() >= 0.9"]}, {"age": ages, "hired": ages > 35})
+    >>> len(found), sorted(int(row) for _, _, judge in found for row in judge) == list(range(40))
+    (5, True)
+    """
+    policy = _policy_file(policy) if isinstance(policy, (str, os.PathLike)) else policy
+    val = None if validation is None else _table(validation)
+    found = _fairgame.folds(_arguments.to_json(policy), _table(data), val)
+    return [(teach, aside, judge) for teach, aside, judge in found]
 
 
 def load(

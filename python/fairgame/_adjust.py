@@ -93,7 +93,7 @@ def adjust(
     if isinstance(scores, str):
         # The name of a column, as of `train --score`.
         rows, scores, name = _taken(rows, scores, name)
-    scores, unit = aligned(scores, data, "scores"), aligned(unit, data, "unit")
+    scores, unit = aligned(scores, data, "scores", "the data"), aligned(unit, data, "unit", "the data")
     taken = [known for known, _ in rows.columns]
     if name in taken:
         raise ValueError(f"the data have a column `{shown(name)}` already: give the scores another name")
@@ -113,7 +113,7 @@ def adjust(
         "seed": _arguments.seed(random_state),
         "encoder": {**encoder, "ignore": [*encoder.get("ignore", []), *_names(ignore)]},
     }
-    weights = _arguments.weights(aligned(sample_weight, data, "sample_weight"), rows.rows)
+    weights = _arguments.weights(aligned(sample_weight, data, "sample_weight", "the data"), rows.rows)
     if weights is not None:
         policy["weight"] = unused("weight", [*taken, name])
         more.append((policy["weight"], weights))

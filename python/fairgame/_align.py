@@ -8,16 +8,22 @@ from typing import Any
 from ._fairgame import shown
 
 
-def aligned(values: Any, X: Any, name: str) -> Any:
-    """`values` in the order of the rows of X. Only an index of pandas says another order; other values stay."""
+def aligned(values: Any, X: Any, name: str, of: str = "X") -> Any:
+    """`values` in the order of the rows of X. Only an index of pandas says another order; other values stay.
+
+    Messages call X as `of` says.
+    """
     if isinstance(values, Mapping):
-        return {key: aligned(one, X, f"{name}[{key!r}]") for key, one in values.items()}
+        return {key: aligned(one, X, f"{name}[{key!r}]", of) for key, one in values.items()}
     if not _indexed(X) or not _indexed(values) or values.index.equals(X.index):
         return values
     if not _same_labels(values.index, X.index):
-        raise ValueError(f"{name} and X have indices with other labels ({_differ(values.index, X.index)}): {_HELP}")
+        other = _differ(values.index, X.index)
+        raise ValueError(f"{name} and {of} have indices with other labels ({other}): {_help(of)}")
     if not X.index.is_unique:
-        raise ValueError(f"{name} and X have the labels of their indices in another order, and some repeat: {_HELP}")
+        raise ValueError(
+            f"{name} and {of} have the labels of their indices in another order, and some repeat: {_help(of)}"
+        )
     return values.loc[X.index]
 
 
@@ -32,7 +38,8 @@ def check_order(y: Any, X: Any) -> None:
         )
 
 
-_HELP = "give values with the index of X, or to_numpy() if they are in the order of X"
+def _help(of: str) -> str:
+    return f"give values with the index of {of}, or to_numpy() if they are in the order of {of}"
 
 
 def _indexed(values: Any) -> bool:

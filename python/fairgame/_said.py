@@ -26,7 +26,10 @@ def help_with_groups(more: str = "") -> Iterator[None]:
     except ValueError as error:
         if "there is no column" not in str(error):
             raise
-        help = "groups that are no columns of X are given as sensitive_features; an array of them is the column `group`"
+        help = (
+            "groups that are no columns of X are given as sensitive_features: an array of them is the column `group`, and"
+            " a series has its own name"
+        )
         raise ValueError(f"{error}\n  help: {help}{more}") from None
 
 

@@ -277,8 +277,8 @@ class Trained(ClassifierMixin, BaseEstimator):
         groups = None if self._scores is None else self._scores.groups
         self.group_estimators_ = [] if groups is None else list(groups.estimators)
         self.prices_ = by_constraint(self.constraints_, record.get("prices", []))
+        self.notices_ = record.get("notices", []) if result is None else result["notices"]
         if result is not None:
-            self.notices_ = result["notices"]
             self.multipliers_ = by_constraint(self.constraints_, result["multipliers"])
         return self
 

@@ -285,6 +285,9 @@ def scores_of(estimator: Any, X: Any, positive: Any) -> np.ndarray:
         if scores.ndim != 1:
             raise ValueError(f"decision_function of {name} has shape {scores.shape}: it must have one score per row")
         scores = scores if at == 1 else -scores
+    count = X.shape[0] if hasattr(X, "shape") else len(X)
+    if len(scores) != count:
+        raise ValueError(f"{what} of {name} gives {len(scores)} scores for {count} rows")
     if what == "predict_proba":
         scores, wrong = probabilities(scores)
     else:

@@ -1,5 +1,6 @@
 //! `fairgame show`: what a model file holds.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -96,7 +97,20 @@ fn text(classifier: &Classifier, record: Option<&Record>) -> String {
         Value::Object(map) => map.keys().next().cloned().unwrap_or_default(),
         _ => "unknown".to_owned(),
     };
-    text += &line("model", &format!("{}, trained by {}", setting("model"), setting("algorithm")));
+    let companion = classifier.companion();
+    text += &match companion {
+        None => {
+            line("model", &format!("{}, trained by {}", setting("model"), setting("algorithm")))
+        }
+        Some(beside) => {
+            let mut kinds = beside.estimators.clone();
+            kinds.sort();
+            kinds.dedup();
+            let value =
+                format!("{}, in the file {} beside this one", kinds.join(", "), beside.file);
+            line("model", &format!("scores of {value}; rules by {}", setting("algorithm")))
+        }
+    };
     let members = output::count(classifier.members().len(), "member");
     text += &line(
         "mixture",
@@ -110,6 +124,13 @@ fn text(classifier: &Classifier, record: Option<&Record>) -> String {
     text += &line("rows", &format!("{rows}{}", val.unwrap_or_default()));
     text += &line("made by", &format!("fairgame {}", provenance.version));
 
+    if let Some(beside) = companion {
+        let used = beside.features.iter().filter(|name| !beside.ignored.contains(name));
+        let used: Vec<Cow<'_, str>> = used.map(|name| shown(name)).collect();
+        text += &line("features", &used.join(", "));
+        return text
+            + "\nHow much each of these columns counts is known to Python only: importance_ of the loaded model.\n";
+    }
     let kinds = classifier.kinds();
     let importance = record.map_or(&[][..], |record| &record.importance);
     let of = |name: &str| importance.iter().find(|one| one.column == *name);

@@ -436,6 +436,7 @@ fn mistakes() {
 /// A disk that has no room for rows beyond the memory budget, and a folder of temporary files that is not there: said before
 /// training, and nothing is written.
 #[cfg(target_os = "linux")]
+#[expect(clippy::print_stdout, reason = "it says what was left out")]
 #[test]
 fn no_room_for_rows() {
     let folder = Folder::new();

@@ -79,7 +79,7 @@ impl PyClassifier {
     ) -> PyResult<Predicted<'py>> {
         let predictions = py.detach(|| {
             let features = self.0.encode(&*table.table()?)?;
-            let keys = keys.map(|keys| drawn_by(keys)).transpose()?;
+            let keys = keys.map(drawn_by).transpose()?;
             self.0.predict(&features, keys.as_deref().map_or(Draw::Features, Draw::Keys))
         });
         let predictions = predictions.map_err(failed)?;

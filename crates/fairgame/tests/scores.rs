@@ -4,7 +4,7 @@ use fairgame::classifier::{Classifier, Draw};
 use fairgame::model::{ModelSpec, ScoreScale};
 use fairgame::random::Stream;
 use fairgame::table::{Category, Column, Table, Values};
-use fairgame::train::{Data, Notice, Spec, Standing, Trained};
+use fairgame::train::{Data, Notice, Spec, Standing, Trained, Warning};
 
 /// People of two groups, the true probability of their label, and what it depends on.
 fn people(rows: usize, seed: u64) -> Table {
@@ -197,6 +197,22 @@ fn coarse_scores() {
     let trained = train(&spec(&[RULE], &["p"]), &with(&rows, "p", Values::Number(deciles)));
     let coarse = |notice: &Notice| matches!(notice, Notice::CoarseScores { values: 5..=11, .. });
     assert!(trained.notices.iter().any(coarse), "{:?}", trained.notices);
+}
+
+/// Scores that give the label away are told; those of an honest model are not.
+#[test]
+fn scores_that_know_the_label() {
+    let rows = people(1_000, 13);
+    let Values::Boolean(labels) = &rows.column("hired").unwrap().values else { panic!() };
+    let told = numbers(&rows, "p").into_iter().zip(labels);
+    let told = told.map(|(p, label)| 0.5 * p + if *label == Some(true) { 0.5 } else { 0.0 });
+    let told = with(&rows, "p", Values::Number(told.collect()));
+    let too_good = |trained: &Trained| {
+        let warning = |one: &Warning| matches!(one, Warning::TooGood { auc, .. } if *auc > 0.99);
+        trained.warnings.iter().any(warning)
+    };
+    assert!(too_good(&train(&spec(&[RULE], &["p"]), &told)));
+    assert!(!too_good(&train(&spec(&[RULE], &["p"]), &rows)));
 }
 
 #[test]

@@ -51,7 +51,10 @@ impl ScoreScale {
         };
         let Values::Number(scores) = values else {
             let message = format!("is a {}, and scores are numbers", values.kind());
-            return wrong(message, "name the column that has the scores");
+            return wrong(
+                message,
+                "name the column that has the scores; if it is this one, `--type COLUMN=number` finds the text that is none",
+            );
         };
         let sound = |score: &f64| match self {
             ScoreScale::Probability => is_probability(*score),
@@ -69,7 +72,7 @@ impl ScoreScale {
             ),
             Some(row) => wrong(
                 format!("row {} has the score {}, which is no probability", row + 1, scores[row]),
-                "give probabilities from 0 to 1, or set the scale to log-odds: \
+                "give probabilities from 0 to 1; log-odds are named in training: \
                  --set 'model.scores.scale = \"log_odds\"', in Python scale=\"log_odds\"",
             ),
         }

@@ -198,7 +198,7 @@ impl Training<'_> {
             suboptimality: None,
             turn,
             turns,
-            ending: Ending::Stopped,
+            ending: if turn < turns { Ending::Stopped } else { Ending::Played },
             interrupted: fitted.is_none(),
             fitted,
         }

@@ -130,7 +130,7 @@ impl fmt::Display for Notice {
             Notice::OneSplit { judging, rows } => write!(
                 f,
                 "with a million rows or more there is no cross-fitting: {judging} of {rows} rows judge, and the others \
-                 train (`--folds 5` asks for folds)"
+                 train (`--folds 5` asks for folds; in Python, datasets=\"cross\")"
             ),
             Notice::MissingUnits { rows } => {
                 write!(f, "{rows} of the rows have no unit, and count as units of their own")

@@ -33,23 +33,36 @@ pub(super) fn strange(bound: &Bound, data: &Data<'_>) -> Result<(Vec<Notice>, Ve
     Ok((notices, warnings))
 }
 
-/// Scores of another model that rank rows the wrong way round.
-pub(super) fn reversed(model: &ModelSpec, bound: &Bound, table: &Table) -> Result<Option<Warning>> {
-    let ModelSpec::Scores { columns, scale, .. } = model else { return Ok(None) };
+/// Scores of another model that rank rows the wrong way round, or so well that the model must have learnt from these rows.
+pub(super) fn suspicious(
+    model: &ModelSpec,
+    bound: &Bound,
+    table: &Table,
+) -> Result<Option<Warning>> {
+    let ModelSpec::Scores { columns, scale, taught, .. } = model else { return Ok(None) };
     let labels = bound.label().evaluate(table)?;
     for column in columns {
         let Values::Number(scores) = &table.column(column)?.values else { continue };
-        if let Some(auc) = auc_if_reversed(scores, &labels) {
-            let (column, scale) = (column.clone(), *scale);
+        let Some((auc, error)) = auc(scores, &labels) else { continue };
+        let (column, scale) = (column.clone(), *scale);
+        if auc < 0.5 - 3.0 * error {
             return Ok(Some(Warning::Reversed { column, auc, scale }));
+        }
+        // Scores of models that these rows have taught are known to be too good on rows that taught.
+        if auc > TOO_GOOD && columns.len() == 1 && !taught && labels.len() >= MANY {
+            return Ok(Some(Warning::TooGood { column, auc }));
         }
     }
     Ok(None)
 }
 
-/// The probability that a positive row has a larger score than a negative one (AUC; equal scores count half), where it
-/// is below 1/2 by more than chance would have it.
-fn auc_if_reversed(scores: &[f64], labels: &[bool]) -> Option<f64> {
+/// Scores of an AUC above it, of so many rows, give the label away.
+const TOO_GOOD: f64 = 0.998;
+const MANY: usize = 100;
+
+/// The probability that a positive row has a larger score than a negative one (AUC; equal scores count half), and the
+/// standard deviation of that of scores that tell nothing; none if all rows have one label.
+fn auc(scores: &[f64], labels: &[bool]) -> Option<(f64, f64)> {
     let mut rows: Vec<(f64, bool)> = scores.iter().copied().zip(labels.iter().copied()).collect();
     rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let positive = rows.iter().filter(|row| row.1).count() as f64;
@@ -68,7 +81,7 @@ fn auc_if_reversed(scores: &[f64], labels: &[bool]) -> Option<f64> {
     let auc = pairs / (positive * negative);
     // The standard deviation of the rank sum of scores that tell nothing.
     let error = ((positive + negative + 1.0) / (12.0 * positive * negative)).sqrt();
-    (auc < 0.5 - 3.0 * error).then_some(auc)
+    Some((auc, error))
 }
 
 /// What to do with scores that rank rows the wrong way round.
@@ -89,9 +102,12 @@ mod tests {
         let told =
             |sign: f64| labels.iter().map(|&label| sign * f64::from(u8::from(label))).collect();
         let (with, against): (Vec<f64>, Vec<f64>) = (told(1.0), told(-1.0));
-        assert_eq!(auc_if_reversed(&with, &labels), None);
-        assert_eq!(auc_if_reversed(&against, &labels), Some(0.0));
-        assert_eq!(auc_if_reversed(&vec![0.5; 200], &labels), None);
-        assert_eq!(auc_if_reversed(&against[..4], &labels[..4]), None);
+        let of = |scores: &[f64], rows: usize| auc(&scores[..rows], &labels[..rows]).unwrap();
+        let reversed = |(auc, error): (f64, f64)| auc < 0.5 - 3.0 * error;
+        assert_eq!((of(&with, 200).0, of(&against, 200).0), (1.0, 0.0));
+        assert_eq!(of(&[0.5; 200], 200).0, 0.5);
+        assert!(reversed(of(&against, 200)) && !reversed(of(&with, 200)));
+        assert!(!reversed(of(&against, 4)));
+        assert_eq!(auc(&with[..1], &labels[..1]), None);
     }
 }

@@ -13,7 +13,7 @@ use super::folds::{Deck, Fold, cut};
 use super::games::Variant;
 use super::importance::{Excerpt, MOST_ROWS};
 use super::scores::{check_groups, check_scores, distinct_numbers, own_columns};
-use super::strange::{reversed, strange};
+use super::strange::{strange, suspicious};
 use super::streams::Streamed;
 use super::units::{self, Together};
 use super::{Data, Datasets, Notice, Plan, Recipe, Sheet, Warning};
@@ -262,7 +262,7 @@ impl<'a> Training<'a> {
         let (told, warned) = strange(&bound, &data)?;
         notices.extend(told);
         overlaps.extend(warned);
-        overlaps.extend(reversed(&plan.spec.model, &bound, &data.train.table)?);
+        overlaps.extend(suspicious(&plan.spec.model, &bound, &data.train.table)?);
         let mut rows = |sheet: &Sheet<'_>, weights: Option<&[f32]>, seed: u64, own: Together| {
             let unbound = || Error::new(ErrorKind::Problem, "the problem was not bound to rows");
             let compiled = tables.next().ok_or_else(unbound)?;

@@ -64,6 +64,13 @@ pub enum Warning {
         #[serde(skip)]
         scale: ScoreScale,
     },
+    /// The scores of another model rank rows nearly without a mistake.
+    TooGood {
+        /// Their column.
+        column: String,
+        /// The probability that a positive row has a larger score than a negative one.
+        auc: f64,
+    },
     /// Rows with equal features share a draw, and this spreads a constraint's loss around what it was judged by.
     SharedDraws {
         /// Which, the one whose loss spreads most.
@@ -158,6 +165,11 @@ impl fmt::Display for Warning {
                  all pairs (AUC); {} or check the label",
                 100.0 * auc,
                 turned(*scale)
+            ),
+            Warning::TooGood { column, auc } => write!(
+                f,
+                "the scores in column `{column}` tell the label nearly without a mistake (AUC {auc:.4}): if their model was \
+                 trained on these rows, what is said here does not hold on new rows"
             ),
             Warning::SharedDraws { constraint, spread } => write!(
                 f,
