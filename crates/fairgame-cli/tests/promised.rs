@@ -162,7 +162,7 @@ fn units_of_training() {
     // Three rows that are alike tell what one does, also where no column says so.
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
     let notes = train(&folder, &[&more[..], &["--ignore", "id"]].concat()).stderr;
-    has(&notes, &["1000 of the training rows are exact copies of other rows", "stay in one fold"]);
+    has(&notes, &["1000 of the training rows are exact copies of other rows", "never apart"]);
     let notes = train(&folder, &[&more[..], &["--unit", "id"]].concat()).stderr;
     has(&notes, &["6 of the rows have no unit, and count as units of their own"]);
     assert!(!notes.contains("copies"), "{notes}");

@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::table::PyTable;
-use crate::{failed, json_failed, units_of, weights, without_unit};
+use crate::{evaluated, failed, json_failed, units_of, weights, without_unit};
 
 /// A trained classifier.
 #[pyclass(frozen, module = "fairgame._fairgame", name = "Classifier")]
@@ -171,10 +171,7 @@ impl PyClassifier {
         warnings.extend(seen.map(|seen| seen.to_string()));
         warnings.extend(without_unit(units.as_deref()));
         warnings.extend(self.0.forgets_unit(units.is_some()));
-        let margin = found.margin_to_meet();
-        let mut found = serde_json::to_value(&found).map_err(json_failed)?;
-        found["margin_to_meet"] = json!(margin);
-        Ok((found.to_string(), warnings))
+        Ok((evaluated(&found)?, warnings))
     }
 
     /// The page about it; with rows to test on, also how it does on them.

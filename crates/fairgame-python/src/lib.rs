@@ -6,6 +6,7 @@
 
 mod classifier;
 mod game;
+mod sums;
 mod table;
 mod train;
 
@@ -19,10 +20,11 @@ use fairgame::train::{Finding, Spec};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use classifier::PyClassifier;
 use game::PyGame;
+use sums::PySums;
 use table::PyTable;
 
 /// The library's error as Python's, with the same text.
@@ -62,6 +64,13 @@ fn without_unit(units: Option<&[Option<u64>]>) -> Option<String> {
         1 => Some("1 row without a unit counts as a unit of its own".to_owned()),
         rows => Some(format!("{rows} rows without a unit count as units of their own")),
     }
+}
+
+/// An evaluation of a classifier as JSON, with the margin that would have let it say met.
+fn evaluated(found: &Evaluation) -> PyResult<String> {
+    let mut document = serde_json::to_value(found).map_err(json_failed)?;
+    document["margin_to_meet"] = json!(found.margin_to_meet());
+    Ok(document.to_string())
 }
 
 /// A message for people, with the names and values in it fit for a terminal.
@@ -196,6 +205,7 @@ fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTable>()?;
     module.add_class::<PyClassifier>()?;
     module.add_class::<PyGame>()?;
+    module.add_class::<PySums>()?;
     module.add_function(wrap_pyfunction!(printable, module)?)?;
     module.add_function(wrap_pyfunction!(shown, module)?)?;
     module.add_function(wrap_pyfunction!(bytes_of, module)?)?;

@@ -141,6 +141,49 @@ proptest! {
         prop_assert_eq!(&merged.finish(0.9).unwrap(), &whole);
     }
 
+    /// Sums that were written and read come to what all rows come to, with units and without, of evaluations and audits.
+    #[test]
+    fn sums_as_bytes(
+        (case, _) in case(),
+        order in order(),
+        cuts in prop::collection::vec(0..ROWS, 0..6),
+        people in prop::option::of(2..40_u64),
+    ) {
+        let problem = problem(&[CONSTRAINTS[0], CONSTRAINTS[1], CONSTRAINTS[3]]);
+        let rows = Weighted { table: &case.table, weights: Some(&case.weights) };
+        let Ok((bound, _)) = problem.bind(rows, &[]) else {
+            return Err(TestCaseError::reject("there is nothing to measure"));
+        };
+        // Every ninth row has no unit.
+        let unit = |row: usize| people.filter(|_| row % 9 > 0).map(|people| row as u64 % people);
+        let all: Vec<usize> = (0..case.table.rows()).collect();
+        let (mut whole, mut merged) = (Accumulator::new(&bound), Accumulator::new(&bound));
+        let (mut audit, mut audited) = (Audit::new(&problem), Audit::new(&problem));
+        let add = |rows: &[usize], to: &mut Accumulator, and: &mut Audit| {
+            let (table, weights, chances) = case.of(rows);
+            let units: Option<Vec<Option<u64>>> =
+                people.map(|_| rows.iter().map(|&row| unit(row)).collect());
+            let (weights, units) = (Some(&weights[..]), units.as_deref());
+            let decisions = Decisions::Probabilities(&chances);
+            to.add_by_unit(&table, weights, units, decisions).unwrap();
+            and.add_by_unit(&table, weights, units, Some(decisions)).unwrap();
+        };
+        add(&all, &mut whole, &mut audit);
+        for part in cut(&order, case.table.rows(), &cuts) {
+            let (mut own, mut of_own) = (Accumulator::new(&bound), Audit::new(&problem));
+            if !part.is_empty() {
+                add(&part, &mut own, &mut of_own);
+            }
+            merged.merge_bytes(&own.to_bytes().unwrap()).unwrap();
+            audited.merge_bytes(&of_own.to_bytes().unwrap()).unwrap();
+        }
+        prop_assert_eq!(merged.finish(0.9).unwrap(), whole.finish(0.9).unwrap());
+        prop_assert_eq!(merged.rows_without_unit(), whole.rows_without_unit());
+        let (found, wanted) = (audited.finish(0.9).unwrap(), audit.finish(0.9).unwrap());
+        prop_assert_eq!(found.evaluation, wanted.evaluation);
+        prop_assert_eq!(found.without_unit, wanted.without_unit);
+    }
+
     /// Values are those of a plain loop over rows.
     #[test]
     fn values_are_those_of_a_loop((case, label) in case()) {
@@ -220,6 +263,35 @@ fn people(csv: &str) -> Table {
 }
 
 /// Messages count rows from the first of all, and what is refused is not added.
+/// Sums that are damaged, or of another problem, are refused.
+#[test]
+fn what_is_no_sum() {
+    let people = people("group,hired\na,yes\nb,no\na,no\nb,yes\n");
+    let bound = |constraint: &str| {
+        let problem = Problem::parse("hired == \"yes\"", "error()", &[constraint]).unwrap();
+        problem.bind(&people, &[]).unwrap().0
+    };
+    let (one, other) = (bound("tpr(group == \"a\") >= 0.1"), bound("recall() >= 0.1"));
+    let mut sums = Accumulator::new(&one);
+    sums.add(&people, None, Decisions::Hard(&[true, false, true, false])).unwrap();
+    let bytes = sums.to_bytes().unwrap();
+    assert!(Accumulator::new(&other).merge_bytes(&bytes).is_err());
+    for at in 0..bytes.len() {
+        // Whatever is read of them, nothing panics, and what is refused changes nothing.
+        let mut fresh = Accumulator::new(&one);
+        if fresh.merge_bytes(&bytes[..at]).is_err() {
+            assert_eq!(fresh.rows(), 0);
+        }
+    }
+    let text = String::from_utf8(bytes).unwrap().replace("\"version\":1", "\"version\":9");
+    let error = Accumulator::new(&one).merge_bytes(text.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("version is 9"), "{error}");
+    let constraint = ["positive_rate(x > quantile(x, 0.5)) >= 0.1"];
+    let problem = Problem::parse("hired == \"yes\"", "error()", &constraint).unwrap();
+    let error = Audit::new(&problem).to_bytes().unwrap_err().to_string();
+    assert!(error.contains("quantiles of `x`"), "{error}");
+}
+
 #[test]
 fn rows_are_counted_from_the_first() {
     let table = people("g,y\na,true\na,false\nb,true\nb,false\n");

@@ -70,7 +70,7 @@ fn copies_stay_together() {
         let thrice = plain.take(&(0..2100).map(|row| row % 700).collect::<Vec<_>>());
         let trained = train_on(&spec, &thrice, None);
         assert!(
-            trained.notices.iter().any(|one| one.to_string().contains("stay in one fold")),
+            trained.notices.iter().any(|one| one.to_string().contains("never apart")),
             "{:?}",
             trained.notices
         );

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::carried::Carried;
 use super::counts::Counts;
 use super::estimate;
 use super::loss::Loss;
@@ -12,7 +13,9 @@ use super::{
     ConstraintResult, Decisions, Evaluation, Measurement, ObjectiveResult, RateResult, Verdict,
     check_confidence,
 };
-use crate::rate::{Bound, LABEL, PartitionBuilder, Set, check_each_weight, check_total_weight};
+use crate::rate::{
+    Bound, LABEL, Partition, PartitionBuilder, Set, check_each_weight, check_total_weight,
+};
 use crate::table::Table;
 use crate::{Error, ErrorKind, Result};
 
@@ -174,6 +177,23 @@ impl Accumulator {
         }
         self.rows += other.rows;
         Ok(())
+    }
+
+    /// The classes in ascending order, their sums, the units and the number of rows.
+    pub(super) fn sorted(&self) -> Result<(Partition, Vec<RowSums>, Option<Units>, u64)> {
+        let partition = self.classes.clone().finish().0;
+        let classes = PartitionBuilder::from(partition.clone());
+        let empty = Accumulator { classes, ..Accumulator::new(&self.bound) };
+        let mut sorted = empty;
+        sorted.merge(self)?;
+        Ok((partition, sorted.sums, sorted.units, sorted.rows))
+    }
+
+    /// Adds rows that were summed elsewhere.
+    pub(super) fn merge_carried(&mut self, carried: Carried<Partition>) -> Result<()> {
+        let Carried { kinds, sums, units, rows, .. } = carried;
+        let (bound, classes) = (self.bound.clone(), PartitionBuilder::from(kinds));
+        self.merge(&Accumulator { bound, classes, sums, units, rows })
     }
 
     /// How many rows have no unit, where units were given: each of them is a unit of its own.

@@ -175,6 +175,46 @@ impl Audit {
         self.surveyed().add(table, weights, units, decisions)
     }
 
+    /// A row of each pattern, the sums of its rows, the units and the number of rows.
+    pub(super) fn surveyed_rows(&mut self) -> Result<(Table, Vec<RowSums>, Option<Units>, u64)> {
+        if let Some(column) = self.question.quantile_columns().next() {
+            let message = format!("quantiles of `{column}` are those of all rows, and no sums");
+            return Err(Error::new(ErrorKind::Problem, message)
+                .help("write the numbers in place of quantile()"));
+        }
+        let Surveyed { survey, sums, units, rows, .. } = self.surveyed();
+        Ok((survey.table()?, sums.clone(), units.clone(), *rows))
+    }
+
+    /// Adds sums over rows that are like each row of a table, and the units of these rows by row of the table.
+    pub(super) fn merge_summed(
+        &mut self,
+        table: &Table,
+        sums: &[RowSums],
+        units: Option<Units>,
+        rows: u64,
+    ) -> Result<()> {
+        if sums.is_empty() {
+            return Ok(());
+        }
+        let all = self.surveyed();
+        let patterns = all.survey.add(table)?;
+        if units.is_some() && all.units.is_none() {
+            all.units = Some(Units::of_rows(&all.sums));
+        }
+        all.sums.resize_with(all.survey.len(), RowSums::default);
+        for (&pattern, sums) in patterns.iter().zip(sums) {
+            all.sums[pattern as usize].merge(sums);
+        }
+        match (&mut all.units, &units) {
+            (None, _) => {}
+            (Some(all), None) => all.add_loose(&patterns, sums),
+            (Some(all), Some(units)) => all.merge(units, &patterns),
+        }
+        all.rows += rows;
+        Ok(())
+    }
+
     /// What the decisions come to on all rows that were added.
     ///
     /// # Errors

@@ -66,6 +66,7 @@
 
 mod accumulate;
 mod audit;
+mod carried;
 mod counts;
 mod decisions;
 mod estimate;

@@ -21,7 +21,7 @@ use super::exact::Exact;
 use super::moments::Moments;
 
 /// A chance of a positive decision, rounded to a multiple of 2^−53: numerator·2^exponent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Chance {
     numerator: u64,
     exponent: i32,
@@ -36,6 +36,15 @@ impl Chance {
             0 => Chance { numerator: 0, exponent: 0 },
             WHOLE => Chance { numerator: 1, exponent: 0 },
             numerator => Chance { numerator, exponent: -53 },
+        }
+    }
+
+    /// Whether it is one that [`Chance::new`] makes.
+    pub(super) fn is_sound(self) -> bool {
+        match self.exponent {
+            0 => self.numerator <= 1,
+            -53 => self.numerator < 1 << 53,
+            _ => false,
         }
     }
 

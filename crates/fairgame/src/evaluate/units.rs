@@ -10,13 +10,15 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use serde::{Deserialize, Serialize};
+
 use super::counts::Part;
 use super::decisions::Decisions;
 use super::exact::Exact;
 use super::sums::{Chance, RowSums};
 
 /// Units, as rows are added.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Units {
     known: HashMap<u64, Unit>,
     /// Of each class, the sums over rows that are known to be units of their own.
@@ -26,7 +28,7 @@ pub(super) struct Units {
 }
 
 /// The rows of a unit.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum Unit {
     One {
         class: u32,
@@ -38,10 +40,24 @@ enum Unit {
 }
 
 /// Σ w and Σ w·p over the rows of a unit in one class.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct UnitSums {
     w: Exact<5, -149>,
     wp: Exact<6, -202>,
+}
+
+impl Units {
+    /// Whether they can be of so many classes.
+    pub(super) fn are_of(&self, classes: usize) -> bool {
+        let known = |class: u32| (class as usize) < classes;
+        self.loose.len() <= classes
+            && self.known.values().all(|unit| match unit {
+                Unit::One { class, weight, chance } => {
+                    known(*class) && weight.is_finite() && *weight >= 0.0 && chance.is_sound()
+                }
+                Unit::Several(sums) => sums.iter().all(|(class, _)| known(*class)),
+            })
+    }
 }
 
 impl UnitSums {

@@ -127,7 +127,19 @@ impl PartitionBuilder {
     }
 }
 
+impl From<Partition> for PartitionBuilder {
+    /// With the classes of the partition, by their numbers.
+    fn from(Partition { predicates, marks, trie, .. }: Partition) -> Self {
+        PartitionBuilder { predicates, marks, trie }
+    }
+}
+
 impl Partition {
+    /// How many classes there are.
+    pub(crate) fn classes(&self) -> usize {
+        self.trie.len()
+    }
+
     fn new(predicates: Arc<[Predicate]>, marks: Arc<[Marks]>, trie: Trie) -> Self {
         let lookup = Lookup::new(&marks, &trie);
         let met: Vec<Set> = predicates.iter().map(|predicate| lookup.matching(predicate)).collect();
