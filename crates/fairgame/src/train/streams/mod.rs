@@ -1,49 +1,48 @@
 //! Trainings whose rows are too many for a table: two passes over the files.
 //!
 //! The first pass ([`scan`]) finds out what rows are like, and binds the problem; the encoder is fitted on a sample of
-//! the training rows ([`gather`]). The second ([`depot`]) encodes all rows, and stores what models see of them in a random
+//! the training rows ([`gather`]). The second ([`storing`]) encodes all rows, and stores what models see of them in a random
 //! order: in memory up to a budget, beyond it in mapped files. The table of all rows is never held. Which way a training
 //! goes depends on the number of its rows and on its settings, and on nothing else; so a table in memory and its file
 //! come to the same, to the bit.
 
+mod counts;
 mod depot;
 mod divide;
 mod gather;
 mod scan;
+mod storing;
+mod tested;
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use counts::Counts;
 pub(super) use depot::STAGED_BYTES;
-use depot::{Depot, Pile, Row, Seen, Stored, Wanted};
-use divide::{Divide, Part, drawn};
-use scan::{By, COPIES, Look, Noted, Notes, Scanned, TEST, noted, pass};
+use depot::{Seen, Stored};
+use divide::{Divide, Part};
+use scan::{By, COPIES, Look, TEST};
 pub(super) use scan::{CHUNK, sample_rows};
+use storing::{AllStored, Storing};
+pub(super) use tested::Streamed;
 
 use super::checks;
 use super::fit::Ground;
 use super::folds::Fold;
 use super::games::Variant;
 use super::importance::Excerpt;
-use super::training::{Print, Rows, encoder_of, most_with_matrix};
+use super::training::{Rows, encoder_of, most_with_matrix};
 use super::{Data, Datasets, Notice, Pass, Plan, Shape, Sheet, Training, Warning, Watch};
 use crate::algorithm::Algorithm;
-use crate::classifier::{Classifier, Fingerprint, Provenance, Sketch, View, draws, row_hashes};
+use crate::classifier::{Provenance, View};
 use crate::encode::{Encoder, Features};
-use crate::evaluate::{Accumulator, Decisions, Evaluation};
 use crate::model::trees::{Binned, Bins};
 use crate::model::{AnyModel, ModelSpec, Rule};
 use crate::random::mix;
-use crate::rate::{
-    Binding, Bound, Compiled, Counted, Quantiser, RowCounts, RowNotice, Unnamed, check_each_weight,
-    check_total_weight,
-};
+use crate::rate::{Binding, Bound, Compiled, Counted, RowCounts, RowNotice, check_each_weight};
 use crate::table::{Feed, Head, PLENTY, Table};
 use crate::{Error, ErrorKind, Result};
-
-/// Most rows that are set aside, of plenty: calibration fits two numbers on them, and early stopping compares losses.
-const ASIDE: f64 = 262_144.0;
 
 /// Most training rows that a classifier is judged on, of plenty.
 pub(super) const JUDGED: usize = 1 << 20;
@@ -170,76 +169,6 @@ impl<'a> From<Data<'a>> for Streams<'a> {
         }
     }
 }
-
-/// What is known of rows that are not held as tables.
-pub(super) struct Streamed<'a> {
-    streams: Streams<'a>,
-    divide: Divide,
-    by: By,
-    weight: Option<String>,
-    unit: Option<String>,
-}
-
-/// What is counted of one player's rows.
-struct Counts {
-    weights: Vec<f64>,
-    rows: Vec<usize>,
-    quantiser: Quantiser,
-    weighted: bool,
-}
-
-impl Counts {
-    /// Counts the rows of each of so many patterns.
-    fn new(sources: &[Noted], patterns: usize, of_val: bool) -> Result<Self> {
-        let own = |note: u32| note != TEST && noted(note).1 == of_val;
-        let has = |source: &Noted| source.notes.iter().flat_map(Notes::iter).any(own);
-        let weighted = sources.iter().any(|source| !source.weights.is_empty() && has(source));
-        // Of a source, weights stand in the order of its rows.
-        let given = || {
-            sources.iter().flat_map(|source| {
-                let weights = source.weights.iter().flatten();
-                let notes = source.notes.iter().flat_map(Notes::iter);
-                let rows = notes.zip(weights).filter(move |(note, _)| own(*note));
-                rows.map(|(note, weight)| (noted(note).0, *weight))
-            })
-        };
-        let most = given().map(|(_, weight)| weight).fold(0.0, f32::max);
-        check_total_weight(given().map(|(_, weight)| f64::from(weight)).sum())?;
-        let quantiser = Quantiser::new(most, || given().map(|(_, weight)| weight));
-        let (mut weights, mut rows) = (vec![0.0; patterns], vec![0; patterns]);
-        for source in sources {
-            let notes = source.notes.iter().flat_map(Notes::iter).filter(|note| own(*note));
-            notes.for_each(|note| rows[noted(note).0] += 1);
-        }
-        match weighted {
-            true => given().for_each(|(pattern, weight)| {
-                weights[pattern] += f64::from(quantiser.of(weight));
-            }),
-            false => weights.iter_mut().zip(&rows).for_each(|(sum, rows)| *sum = *rows as f64),
-        }
-        Ok(Counts { weights, rows, quantiser, weighted })
-    }
-
-    /// The patterns that there are rows of, and what these count.
-    fn present(&self, patterns: &Table) -> (Vec<usize>, Table, Vec<f64>, Vec<usize>) {
-        let there: Vec<usize> = (0..self.rows.len()).filter(|&at| self.rows[at] > 0).collect();
-        let table = patterns.take(&there);
-        let weights = there.iter().map(|&at| self.weights[at]).collect();
-        let rows = there.iter().map(|&at| self.rows[at]).collect();
-        (there, table, weights, rows)
-    }
-
-    /// The weight and the number of rows in each cell.
-    fn by_cell(&self, cell_of: &[u32], cells: usize) -> (Vec<f64>, Vec<usize>) {
-        let (mut weights, mut rows) = (vec![0.0; cells], vec![0; cells]);
-        for (pattern, &cell) in cell_of.iter().enumerate().filter(|(_, cell)| **cell != TEST) {
-            weights[cell as usize] += self.weights[pattern];
-            rows[cell as usize] += self.rows[pattern];
-        }
-        (weights, rows)
-    }
-}
-
 impl<'a> Training<'a> {
     /// Two passes over the rows: all but to play.
     pub(super) fn streamed(
@@ -473,173 +402,6 @@ impl<'a> Training<'a> {
         })
     }
 }
-
-/// What the second pass needs.
-struct Storing<'a> {
-    plan: &'a Plan,
-    view: &'a View,
-    like: &'a Features,
-    bins: Option<&'a Arc<Bins>>,
-    cell_of: &'a [u32],
-    counts: &'a [Counts],
-    order: u64,
-    plug_in: bool,
-}
-
-/// What the second pass stored.
-struct AllStored {
-    train: Stored,
-    val: Stored,
-    /// How many of the training rows teach: the first ones.
-    teach: usize,
-    prints: [Fingerprint; 2],
-}
-
-/// Where a row belongs.
-const TEACH: usize = 0;
-const SET_ASIDE: usize = 1;
-const VAL: usize = 2;
-
-impl Storing<'_> {
-    fn run(
-        &self,
-        sources: &[&Stream<'_>],
-        scanned: &mut Scanned,
-        strange: &mut [Unnamed; 2],
-        watch: &mut dyn Watch,
-    ) -> Result<AllStored> {
-        let spec = &self.plan.spec;
-        let rows: [usize; 2] = [0, 1].map(|at| self.counts[at].rows.iter().sum());
-        let aside = spec.aside.min(ASIDE / rows[0].max(1) as f64);
-        let key_of_aside = mix(spec.seed ^ 0x6173_6964);
-        // Whose a row is: it teaches, is set aside, or is one that constraints are enforced on.
-        let pile_of = |note: u32, key: u64| match noted(note).1 {
-            true => VAL,
-            false if aside > 0.0 && drawn(key_of_aside, key, aside) => SET_ASIDE,
-            false => TEACH,
-        };
-        // Rows of several sources are numbered through.
-        let mut firsts = vec![0];
-        for source in &scanned.sources {
-            firsts.push(firsts[firsts.len() - 1] + source.rows);
-        }
-        let set_aside = (rows[0] as f64 * aside) as usize;
-        let mut piles = [rows[0] - set_aside, set_aside, rows[1]].map(Pile::new);
-        for (source, noted) in scanned.sources.iter().enumerate() {
-            let mut number = firsts[source];
-            for (chunk, notes) in noted.notes.iter().enumerate() {
-                let keys = noted.keys.get(chunk);
-                for (at, note) in notes.iter().enumerate() {
-                    if note != TEST {
-                        let key = keys.map_or(number - firsts[source], |keys| keys[at]);
-                        piles[pile_of(note, key)].count(depot::hash(self.order, number as u32));
-                    }
-                    number += 1;
-                }
-            }
-        }
-        let [teaching, set_aside, val] = &mut piles;
-        let teach = teaching.rows();
-        teaching.place(None);
-        set_aside.place(Some(teaching));
-        val.place(None);
-        let keyed = scanned.by != By::Row;
-        let mut depots = Vec::with_capacity(2);
-        for (at, own) in [&[&*teaching, &*set_aside][..], &[&*val]].into_iter().enumerate() {
-            let wanted = Wanted {
-                weights: self.counts[at].weighted,
-                keys: keyed,
-                hashes: self.bins.is_some() && at == 1,
-                bins: self.bins.map(|bins| bins.columns()),
-            };
-            depots.push(Depot::new(&self.plan.store, own, self.like, wanted)?);
-        }
-        let mut prints = [0, 1].map(|at| Print::new(self.like, rows[at], self.counts[at].weighted));
-        let mut sketches = [Sketch::default(), Sketch::default()];
-        let total = firsts[firsts.len() - 1];
-        let mut codes = vec![0; self.bins.map_or(0, |bins| bins.columns())];
-        let mut done = 0;
-        for (source, stream) in sources.iter().enumerate() {
-            let (own, before) = (&mut scanned.sources[source], firsts[source]);
-            let mut chunks = 0;
-            let mut read = 0;
-            pass(&stream.feed, &mut |chunk, start| {
-                done += chunk.rows() as u64;
-                tell(watch, Pass { name: "storing", rows: done, of: Some(total) })?;
-                // They are not needed any more, and memory is about to fill.
-                let notes = own.notes.get_mut(chunks);
-                let notes = notes.map(|notes| std::mem::replace(notes, Notes::Byte(Vec::new())));
-                let notes = notes.filter(|notes| notes.len() == chunk.rows());
-                let notes = notes.ok_or_else(changed)?;
-                strange[source].add(&chunk)?;
-                let features = self.view.encoder.encode(&chunk)?;
-                let hashes = match self.plug_in {
-                    true => (0..features.rows()).map(|row| features.hash(row)).collect(),
-                    false => row_hashes(&features),
-                };
-                for (at, note) in notes.iter().enumerate().filter(|(_, note)| *note != TEST) {
-                    let (pattern, of_val) = noted(note);
-                    let part = usize::from(of_val);
-                    let number = before + start + at as u64;
-                    let key = own.keys.get(chunks).map_or(start + at as u64, |keys| keys[at]);
-                    let given = own.weights.get(chunks).map(|weights| weights[at]);
-                    let exact = given.map(|given| self.counts[part].quantiser.of(given));
-                    let cell = self.cell_of[pattern];
-                    prints[part].row(&features, at, cell, exact);
-                    sketches[part].add(std::iter::once(hashes[at]));
-                    if let Some(bins) = self.bins {
-                        bins.write(&features, at, &mut codes);
-                    }
-                    let hash = depot::hash(self.order, number as u32);
-                    let spot = piles[pile_of(note, key)].next(hash).ok_or_else(changed)?;
-                    depots[part].put(
-                        spot,
-                        &Row {
-                            number: number as u32,
-                            cell,
-                            weights: [exact.unwrap_or(1.0), given.unwrap_or(1.0)],
-                            key,
-                            features: &features,
-                            at,
-                            bins: &codes,
-                        },
-                    )?;
-                }
-                read += chunk.rows() as u64;
-                chunks += 1;
-                Ok(())
-            })?;
-            if read != own.rows {
-                return Err(changed());
-            }
-        }
-        let threads = &self.plan.threads;
-        let mut finished =
-            depots.into_iter().zip([&piles[..VAL], &piles[VAL..]]).map(|(depot, piles)| {
-                depot.finish(&piles.iter().collect::<Vec<_>>(), self.order, threads)
-            });
-        let mut finish = || finished.next().transpose();
-        let (train, val) = (finish()?, finish()?);
-        let mut prints = prints.into_iter().zip(sketches);
-        let mut print = || {
-            let (print, sketch) = prints.next()?;
-            Some(print.finish(sketch.finish()))
-        };
-        match (print(), print(), train, val) {
-            (Some(own), Some(others), Some(train), Some(val)) => {
-                Ok(AllStored { train, val, teach, prints: [own, others] })
-            }
-            _ => Err(changed()),
-        }
-    }
-}
-
-/// The rows are not those of the first pass.
-fn changed() -> Error {
-    Error::new(ErrorKind::Io, "the rows have changed between the first and the second reading")
-        .help("train again once nobody writes to the files")
-}
-
 /// Tells a watcher of a pass, which may be stopped.
 fn tell(watch: &mut dyn Watch, pass: Pass) -> Result<()> {
     match watch.pass(&pass) {
@@ -681,52 +443,4 @@ fn label_notices(
         notices.push(Notice::OneClass { positive });
     }
     Ok(notices)
-}
-
-impl Streamed<'_> {
-    /// What the classifier comes to on the rows to test on, and where these are from; none if there are none.
-    pub(super) fn test(
-        &self,
-        classifier: &Classifier,
-        confidence: f64,
-    ) -> Result<Option<(String, Evaluation)>> {
-        let (stream, divide) = match &self.streams.test {
-            Some(test) => (test, None),
-            None => (&self.streams.train, Some(self.divide)),
-        };
-        let mut sums = Accumulator::new(classifier.bound());
-        let mut any = false;
-        if divide.is_some_and(|divide| !divide.tests()) {
-            return Ok(None);
-        }
-        pass(&stream.feed, &mut |chunk, first| {
-            let mut weights = stream.weights_of(self.weight.as_deref(), &chunk, first)?;
-            let mut chunk = chunk;
-            if let Some(divide) = divide {
-                let (keys, _) = scan::keys(&self.by, &chunk, first)?;
-                let rows: Vec<usize> =
-                    (0..keys.len()).filter(|&row| divide.part(keys[row]) == Part::Test).collect();
-                weights = weights.map(|all| rows.iter().map(|&row| all[row]).collect());
-                chunk = chunk.take(&rows);
-            }
-            if chunk.rows() == 0 {
-                return Ok(());
-            }
-            any = true;
-            let decided = classifier.decide(&chunk)?;
-            let chances: Vec<f64> = decided.iter().map(|one| one.probability).collect();
-            let unit = self.unit.as_deref().and_then(|name| chunk.find(name));
-            let units = unit.map(|column| draws(&column.values));
-            let decisions = Decisions::Probabilities(&chances);
-            sums.add_by_unit(&chunk, weights.as_deref(), units.as_deref(), decisions)
-        })?;
-        if !any {
-            return Ok(None);
-        }
-        let source = match divide {
-            Some(_) => format!("a part of {}", stream.feed.name()),
-            None => stream.feed.name().to_owned(),
-        };
-        Ok(Some((source, sums.finish(confidence)?)))
-    }
 }
