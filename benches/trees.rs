@@ -69,7 +69,15 @@ impl Data {
     fn boost(&self, bins: &Bins, binned: &Binned) -> Forest {
         let teach: Vec<u32> = (0..binned.rows() as u32).collect();
         let target = &self.target;
-        let lesson = Lesson { binned, bins, teach: &teach, aside: &[], target, weights: None };
+        let lesson = Lesson {
+            binned,
+            bins,
+            teach: &teach,
+            aside: &[],
+            target,
+            weights: None,
+            numbers: None,
+        };
         let mut watch = |_| ControlFlow::Continue(());
         boost(&lesson, &spec(), 1, &Threads::default(), &mut watch).expect("a sound lesson")
     }

@@ -58,8 +58,15 @@ fn main() -> Result<()> {
     drop(features);
     let teach: Vec<u32> = (0..binned.rows() as u32).collect();
     let (aside, weights) = (&[][..], None);
-    let lesson =
-        Lesson { binned: &binned, bins: &bins, teach: &teach, aside, target: &target, weights };
+    let lesson = Lesson {
+        binned: &binned,
+        bins: &bins,
+        teach: &teach,
+        aside,
+        target: &target,
+        weights,
+        numbers: None,
+    };
     let forest = boost(&lesson, &spec, 1, &threads, &mut |_| ControlFlow::Continue(()))?;
     let seconds = started.elapsed().as_secs_f64();
     let rows = test.rows();

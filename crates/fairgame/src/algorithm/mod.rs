@@ -162,6 +162,16 @@ impl Algorithm {
         }
     }
 
+    /// How many turns there are and how many rows a minibatch has, where the model player takes one step a turn.
+    pub(crate) fn steps(&self) -> Option<(u64, usize)> {
+        match self {
+            Algorithm::Practical(one) => Some((one.turns, one.batch)),
+            Algorithm::Lagrangian(one) => Some((one.turns, one.batch)),
+            Algorithm::Unconstrained(one) => Some((one.turns, one.batch)),
+            _ => None,
+        }
+    }
+
     /// The constraint player and the turns of the algorithms whose model player takes one step a turn, and so may be
     /// someone else's.
     pub(crate) fn constraint_player(

@@ -47,6 +47,9 @@ impl fmt::Display for Seen {
     }
 }
 
+/// Enough that some of them came once, even where most rows have others like them.
+const HELD: usize = 64 * REMEMBERED;
+
 /// The smallest hashes of rows that come in parts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sketch {
@@ -57,8 +60,6 @@ pub(crate) struct Sketch {
 impl Sketch {
     /// Adds rows.
     pub(crate) fn add(&mut self, hashes: impl Iterator<Item = u64>) {
-        /// Enough that some of them came once, even where most rows have others like them.
-        const HELD: usize = 64 * REMEMBERED;
         for hash in hashes {
             let last = self.counts.last_key_value().map(|(last, _)| *last);
             if self.counts.len() < HELD || last.is_some_and(|last| hash <= last) {
@@ -67,6 +68,21 @@ impl Sketch {
                     self.counts.pop_last();
                 }
             }
+        }
+    }
+
+    /// The smallest hashes, and how often each came.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.counts.iter().map(|(&hash, &count)| (hash, count))
+    }
+
+    /// Adds the rows of another, of which these are the smallest hashes.
+    pub(crate) fn merge(&mut self, counts: Vec<(u64, u32)>) {
+        for (hash, count) in counts {
+            *self.counts.entry(hash).or_default() += count;
+        }
+        while self.counts.len() > HELD {
+            self.counts.pop_last();
         }
     }
 

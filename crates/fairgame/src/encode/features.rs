@@ -90,7 +90,35 @@ impl Codes {
     }
 }
 
+impl Codes {
+    /// Codes of so many weights that were packed.
+    pub(crate) fn unpacked(weights: usize, bytes: &[u8]) -> Self {
+        let word =
+            |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+        match weights {
+            0..=255 => Codes::Byte(bytes.to_vec().into()),
+            256..=65_535 => {
+                let codes = bytes.chunks_exact(2).map(|bytes| word(bytes) as u16);
+                Codes::Narrow(codes.collect::<Vec<_>>().into())
+            }
+            _ => Codes::Wide(bytes.chunks_exact(4).map(word).collect::<Vec<_>>().into()),
+        }
+    }
+}
+
 impl Features {
+    /// Adds the codes of a row to bytes, for [`Codes::unpacked`].
+    pub(crate) fn pack(&self, row: usize, bytes: &mut Vec<u8>) {
+        let codes = row * self.slots..(row + 1) * self.slots;
+        match &self.codes {
+            Codes::Byte(all) => bytes.extend_from_slice(&all[codes]),
+            Codes::Narrow(all) => {
+                bytes.extend(all[codes].iter().flat_map(|code| code.to_le_bytes()))
+            }
+            Codes::Wide(all) => bytes.extend(all[codes].iter().flat_map(|code| code.to_le_bytes())),
+        }
+    }
+
     /// Rows with these codes and numbers, of the same encoder as others.
     pub(crate) fn stored(&self, rows: usize, codes: Codes, values: Slab<f32>) -> Self {
         Features { rows, codes, values, ladders: self.ladders.clone(), hashes: None, ..*self }

@@ -10,11 +10,11 @@ use super::audit::Audit;
 use super::sums::RowSums;
 use super::units::Units;
 use crate::rate::Partition;
-use crate::table::{Category, Column, Table, Values};
+use crate::table::{Column, Held, Table};
 use crate::{Error, ErrorKind, Result};
 
 /// Of the shape of the bytes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Sums, each over rows of one kind.
 #[derive(Serialize, Deserialize)]
@@ -26,50 +26,6 @@ pub(super) struct Carried<K> {
     pub(super) sums: Vec<RowSums>,
     pub(super) units: Option<Units>,
     pub(super) rows: u64,
-}
-
-/// A column of a table with a row for each kind.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Held {
-    name: String,
-    values: HeldValues,
-}
-
-#[derive(Serialize, Deserialize)]
-enum HeldValues {
-    Number(Vec<Option<f64>>),
-    Category(Vec<Option<String>>),
-    Boolean(Vec<Option<bool>>),
-}
-
-impl From<&Column> for Held {
-    fn from(column: &Column) -> Self {
-        let values = match &column.values {
-            Values::Number(all) => {
-                HeldValues::Number(all.iter().map(|&x| (!x.is_nan()).then_some(x)).collect())
-            }
-            Values::Category(all) => {
-                HeldValues::Category(all.texts().map(|text| text.map(str::to_owned)).collect())
-            }
-            Values::Boolean(all) => HeldValues::Boolean(all.clone()),
-        };
-        Held { name: column.name.clone(), values }
-    }
-}
-
-impl From<Held> for Column {
-    fn from(held: Held) -> Self {
-        let values = match held.values {
-            HeldValues::Number(all) => {
-                Values::Number(all.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect())
-            }
-            HeldValues::Category(all) => {
-                Values::Category(Category::from_texts(all.iter().map(Option::as_deref)))
-            }
-            HeldValues::Boolean(all) => Values::Boolean(all),
-        };
-        Column::new(held.name, values)
-    }
 }
 
 impl<K: Serialize + for<'a> Deserialize<'a>> Carried<K> {
@@ -157,15 +113,5 @@ impl Audit {
         let Carried { kinds, sums, units, rows, .. } = carried;
         let table = Table::new(kinds.into_iter().map(Column::from).collect())?;
         self.merge_summed(&table, &sums, units, rows)
-    }
-}
-
-impl Held {
-    fn rows(&self) -> usize {
-        match &self.values {
-            HeldValues::Number(all) => all.len(),
-            HeldValues::Category(all) => all.len(),
-            HeldValues::Boolean(all) => all.len(),
-        }
     }
 }

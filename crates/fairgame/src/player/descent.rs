@@ -33,6 +33,11 @@ pub struct Learner<'a> {
     pub threads: Threads,
 }
 
+/// What draws the minibatches of a game with this seed.
+pub(crate) fn learner_seed(game: u64) -> u64 {
+    mix(game ^ 0x7461_7468)
+}
+
 impl Learner<'_> {
     /// The gradient of the Lagrangian at θ, in place of what `gradient` held.
     pub(super) fn gradient(
@@ -51,7 +56,7 @@ impl Learner<'_> {
 
     /// The minibatch of a turn.
     pub(super) fn batch(&self, turn: u64, size: usize) -> Batch {
-        Batch::Turn { seed: mix(self.seed ^ 0x7461_7468), turn, size }
+        Batch::Turn { seed: learner_seed(self.seed), turn, size }
     }
 }
 

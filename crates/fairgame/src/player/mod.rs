@@ -32,6 +32,7 @@ use crate::sample::Hypothesis;
 
 pub use ascent::Ascent;
 pub use covering::Covering;
+pub(crate) use descent::learner_seed;
 pub use descent::{Descent, Learner};
 pub use inner::InnerDescent;
 pub use oracle::{Oracle, OracleSpec};

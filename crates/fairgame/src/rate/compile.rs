@@ -21,6 +21,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::bind::{Bound, Weighted};
 use super::events::Events;
 use super::language::Span;
@@ -284,7 +286,7 @@ pub fn quantised(weights: &[f32]) -> Vec<f32> {
 }
 
 /// How weights are rounded, so that they add up without rounding.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Quantiser(Option<(f64, f64)>);
 
 impl Quantiser {

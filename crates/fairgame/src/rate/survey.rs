@@ -22,6 +22,17 @@ use crate::{Error, ErrorKind, Result};
 pub(crate) struct Quantiles(BTreeMap<(String, u64), f64>);
 
 impl Quantiles {
+    /// Those that are known: of a column, at a level, the value.
+    pub(crate) fn known(all: Vec<(String, f64, f64)>) -> Self {
+        let one = |(name, level, value): (String, f64, f64)| ((name, level.to_bits()), value);
+        Quantiles(all.into_iter().map(one).collect())
+    }
+
+    /// All of them: of a column, at a level, the value.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (String, f64, f64)> {
+        self.0.iter().map(|((name, level), &value)| (name.clone(), f64::from_bits(*level), value))
+    }
+
     pub(super) fn get(&self, column: &str, level: f64) -> Option<f64> {
         self.0.get(&(column.to_owned(), level.to_bits())).copied()
     }

@@ -206,6 +206,12 @@ impl Unnamed {
         self.groups.iter().map(|column| column.name.as_str())
     }
 
+    /// Adds rows of which others have counted how many miss each of the columns of groups.
+    pub(crate) fn add_missing(&mut self, rows: u64, missing: &[u64]) {
+        self.rows += rows;
+        self.groups.iter_mut().zip(missing).for_each(|(column, more)| column.missing += more);
+    }
+
     /// Adds rows; a column that they do not have is passed over.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use std::ops::Range;
 use crate::random::mix;
 
 /// Rows that are always held, and summed, together.
-pub(super) const BLOCK: usize = 16_384;
+pub(crate) const BLOCK: usize = 16_384;
 
 /// The rows of a sample: all of the stored rows, or some of them, ascending.
 #[derive(Debug, Clone, Copy)]
@@ -149,6 +149,23 @@ pub(super) fn rows_of(
         }
         (number, at) = (number + 1, 0);
     }
+}
+
+/// Marks the blocks that the minibatches of the first turns are drawn from, of so many rows.
+pub(crate) fn drawn_blocks(
+    rows: usize,
+    (seed, turns, size): (u64, u64, usize),
+    needed: &mut [bool],
+) {
+    let members = Members::All(rows);
+    let drawn = u128::from(turns) * size.clamp(1, rows.max(1)) as u128;
+    if drawn >= rows as u128 {
+        return needed.fill(true);
+    }
+    let mut epoch = Epoch::default();
+    epoch.draw(&members, seed, 0);
+    let last = epoch.ends.partition_point(|&end| (end as u128) < drawn);
+    epoch.blocks.iter().take(last + 1).for_each(|one| needed[one.block] = true);
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod memory;
 
 use std::sync::{Mutex, PoisonError};
 
+pub(crate) use batches::{BLOCK, drawn_blocks};
 pub(crate) use levels::{Levels, Parts};
 pub use memory::MemorySample;
 

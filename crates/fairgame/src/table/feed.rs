@@ -12,7 +12,7 @@ use arrow_schema::SchemaRef;
 
 use super::chunks::{files, open_failed};
 use super::input::{self, Input};
-use super::{Chunks, ReadOptions, Shipped, Source, Table, arrow, chunks, read};
+use super::{Chunks, Kind, ReadOptions, Shipped, Source, Table, arrow, chunks, read};
 use crate::{Error, ErrorKind, Result};
 
 /// From so many rows on, they are read in chunks and not held as a table.
@@ -227,11 +227,17 @@ impl<'a> Feed<'a> {
     /// The same rows, with columns of these kinds where they are there.
     #[must_use]
     pub fn like(mut self, table: &Table) -> Self {
-        if let Held::Sources(_, options) = &mut self.rows {
-            let kinds = table.columns().iter();
-            options.expected = kinds.map(|one| (one.name.clone(), one.values.kind())).collect();
-        }
+        let kinds = table.columns().iter();
+        let kinds: Vec<_> = kinds.map(|one| (one.name.clone(), one.values.kind())).collect();
+        self.expect(&kinds);
         self
+    }
+
+    /// From now on, columns are of these kinds where they are there.
+    pub(crate) fn expect(&mut self, kinds: &[(String, Kind)]) {
+        if let Held::Sources(_, options) = &mut self.rows {
+            options.expected = kinds.iter().cloned().collect();
+        }
     }
 
     /// The whole table, if it has fewer rows than so many; otherwise its first rows.

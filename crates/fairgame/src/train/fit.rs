@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::calibrate::{calibrate, calibrate_any};
 use super::games::Saved;
 use super::scores::Given;
-use super::streams::JUDGED;
+use super::streams::{JUDGED, Streamed};
 use super::training::Rows;
 use super::{Played, Training, Turn, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
@@ -212,6 +212,19 @@ impl Training<'_> {
         }
     }
 
+    /// What weights are multiplied with, so that their mean over the rows that teach is 1: the L2 penalty of trees is measured
+    /// in rows. None where rows have no weights.
+    fn unit_of_weights(&self, teach: &[u32]) -> Option<f64> {
+        let weights = self.train.weights.as_deref()?;
+        // Weights add up without rounding.
+        let total = match &self.streamed {
+            Some(streamed) => streamed.taught_weight(),
+            None => teach.iter().map(|&row| f64::from(weights[row as usize])).sum(),
+        };
+        let unit = teach.len() as f64 / total;
+        Some(if unit.is_finite() { unit } else { 1.0 })
+    }
+
     /// The threads of one fold: folds run beside each other.
     fn fold_threads(&self) -> Threads {
         match self.folds.len() {
@@ -260,7 +273,9 @@ impl Training<'_> {
             _ => TreesSpec::default(),
         };
         let labelled = self.partition.labelled();
-        let weights = self.train.weights.as_deref().map(|all| of_mean_one(all, teach));
+        let unit = self.unit_of_weights(teach);
+        let weights = self.train.weights.as_deref().zip(unit);
+        let weights = weights.map(|(all, unit)| of_unit(all, unit));
         let weights = weights.as_deref();
         let scores_of = Given::of(&self.plan.spec.model, &self.views[fold.view].encoder, game)?;
         let place = (game, self.folds.len());
@@ -324,10 +339,21 @@ impl Training<'_> {
                     let free = (inside != labelled).then(|| bins.without_order());
                     let bins = free.as_ref().unwrap_or(bins);
                     let targets: Vec<f32> = (0..cells.len()).map(target).collect();
+                    let numbers = self.train.numbers.as_deref();
+                    let target = &targets;
                     let lesson =
-                        Lesson { binned: codes, bins, teach, aside, target: &targets, weights };
+                        Lesson { binned: codes, bins, teach, aside, target, weights, numbers };
                     let seed = mix(self.plan.spec.seed ^ mix((game * 64 + set) as u64));
-                    let forest = boost(&lesson, &spec, seed, &threads, &mut |_| tick(1))?;
+                    let driver = self.streamed.as_ref().and_then(Streamed::driver);
+                    let forest = match driver.filter(|_| self.train.binned.is_some()) {
+                        Some(driver) => {
+                            let lesson = Lesson { teach: &[], ..lesson };
+                            let (inside, how) = (inside.to_vec(), (&spec, seed));
+                            let tell = &mut |_| tick(1);
+                            driver.boost((inside, unit), &lesson, how, &threads, tell)?
+                        }
+                        None => boost(&lesson, &spec, seed, &threads, &mut |_| tick(1))?,
+                    };
                     let score = |&row: &u32| forest.score_row(codes.row(row as usize));
                     let scores: Vec<f32> = aside.iter().map(score).collect();
                     (LogOdds::Trees(Some(forest)), scores)
@@ -472,10 +498,7 @@ fn load(mut archive: Archive, identity: &str) -> Result<(View, u64)> {
     Ok((view, header.turn))
 }
 
-/// The same weights with a mean of 1 over the rows that teach: the L2 penalty of trees is measured in rows.
-fn of_mean_one(weights: &[f32], teach: &[u32]) -> Vec<f32> {
-    let total: f64 = teach.iter().map(|&row| f64::from(weights[row as usize])).sum();
-    let unit = teach.len() as f64 / total;
-    let scaled = |&weight: &f32| (f64::from(weight) * unit) as f32;
-    if unit.is_finite() { weights.iter().map(scaled).collect() } else { weights.to_vec() }
+/// The same weights, each so many times as much.
+fn of_unit(weights: &[f32], unit: f64) -> Vec<f32> {
+    weights.iter().map(|&weight| (f64::from(weight) * unit) as f32).collect()
 }

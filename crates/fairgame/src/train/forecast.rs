@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::streams::{CHUNK, STAGED_BYTES, sample_rows};
+use super::streams::{CHUNK, Reading, STAGED_BYTES, sample_rows};
 use super::training::Rows;
 use super::{Data, Notice, Plan, Sheet, Stream, Streams, Training};
 use crate::Result;
@@ -186,7 +186,7 @@ impl Plan {
             true => {
                 let stream = |table| Stream::from(Feed::of(FIRST, Cow::Owned(table)));
                 let streams = Streams { train: stream(own), val: others.map(stream), test: None };
-                Training::streamed(self.clone(), streams, &mut ())?
+                Training::streamed(self.clone(), Reading::Here(Box::new(streams)), &mut ())?
             }
             false => {
                 let val = others.map(|table| Sheet::owned(table, FIRST));

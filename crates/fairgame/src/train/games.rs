@@ -15,14 +15,15 @@ use super::fit::Fitted;
 use super::folds::Fold;
 use super::lock::FolderLock;
 use super::training::Rows;
-use super::{Checkpoints, Spec, Training, Turn, Watch};
+use super::{Checkpoints, Plan, Spec, Training, Turn, Watch};
 use crate::algorithm::{Algorithm, Setting};
 use crate::game::{Ending, Game, Keep, Kept, Observer};
 use crate::model::Scorer;
 use crate::observe::{Checkpoint, EarlyStop, Periodic};
+use crate::player::learner_seed;
 use crate::random::mix;
 use crate::rate::{Multipliers, Surrogate};
-use crate::sample::{MemorySample, Sample};
+use crate::sample::{BLOCK, MemorySample, Sample, drawn_blocks};
 use crate::{Error, ErrorKind, Result, Threads, memory};
 
 /// One way in which each fold's game is played.
@@ -96,6 +97,28 @@ pub fn weight_of_steps(games: &[GameSummary]) -> Vec<(f64, f64)> {
         own.fold(0.0, |sum, game| sum + game.weight)
     };
     steps.into_iter().map(|step| (step, of(step))).collect()
+}
+
+/// The seed of a game.
+fn seed_of(seed: u64, folds: usize, game: usize) -> u64 {
+    match folds {
+        1 if game == 0 => seed,
+        _ => mix(seed ^ mix(game as u64)),
+    }
+}
+
+/// Which blocks of so many rows that teach the minibatches of a plan with one fold are drawn from.
+pub(super) fn blocks(plan: &Plan, teach: usize) -> Vec<bool> {
+    let mut needed = vec![false; teach.div_ceil(BLOCK)];
+    let variants = Variant::all(&plan.spec);
+    for game in 0..variants.len() {
+        let learner = learner_seed(seed_of(plan.spec.seed, 1, game));
+        match plan.spec.algorithm.steps() {
+            Some((turns, size)) => drawn_blocks(teach, (learner, turns, size), &mut needed),
+            None => needed.fill(true),
+        }
+    }
+    needed
 }
 
 impl Training<'_> {
@@ -180,10 +203,7 @@ impl Training<'_> {
             },
             region: spec.region,
             keep: spec.keep,
-            seed: match self.folds.len() {
-                1 if game == 0 => spec.seed,
-                _ => mix(spec.seed ^ mix(game as u64)),
-            },
+            seed: seed_of(spec.seed, self.folds.len(), game),
             // Several games run beside each other, each by one thread: one that waited for its sums would take up
             // another game.
             threads: match self.games() {

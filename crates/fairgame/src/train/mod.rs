@@ -52,7 +52,7 @@ pub use plan::{Checkpoints, Plan, Shape};
 pub use promise::{Enforcement, Standing};
 pub use record::{Record, RecordedModel, RecordedMoment, RecordedPart};
 pub use spec::Spec;
-pub use streams::{Settled, Stream, Streams};
+pub use streams::{Driver, Engine, Settled, Shard, Stream, Streams};
 pub use tradeoff::{SLACKS, TradeOff, TradeOffPoint, trade_off};
 pub use training::{Patterns, Training};
 pub use warning::Warning;

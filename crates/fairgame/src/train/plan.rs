@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::streams::{Settled, Streams};
+use super::streams::{Driver, Reading, Settled, Streams};
 use super::{Data, Datasets, Notice, Outcome, Recipe, Spec, Trained, Training, Watch};
 use crate::algorithm::{Algorithm, PlugIn};
 use crate::classifier::{Dataset, Epsilon, Margin, Selection, ShrinkSpec};
@@ -388,6 +388,26 @@ impl Plan {
         }
     }
 
+    /// The same for rows that shards have.
+    ///
+    /// # Errors
+    /// As of [`Plan::run`]; if shards do not answer.
+    pub fn run_shards(&self, mut driver: Driver, watch: &mut dyn Watch) -> Result<Outcome> {
+        if let Some(streams) = driver.settle(self)? {
+            return self.run_streams(streams, watch);
+        }
+        let plan = self.for_plenty()?;
+        let training = Training::streamed(plan, Reading::There(Box::new(driver)), watch)?;
+        self.go_on(&training, watch)
+    }
+
+    /// The plan for plenty of rows.
+    pub(super) fn for_plenty(&self) -> Result<Plan> {
+        let shape = Shape { rows: Some(PLENTY), ..Shape::default() };
+        let Plan { spec, problem, notices, .. } = self.stated.plan(&shape)?;
+        Ok(Plan { spec, problem, notices, ..self.clone() })
+    }
+
     fn go_on(&self, training: &Training<'_>, watch: &mut dyn Watch) -> Result<Outcome> {
         watch.prepared(training);
         let played = training.play(watch)?;
@@ -436,7 +456,8 @@ impl Plan {
     /// Prepares a training of plenty of rows.
     fn stream<'a>(&self, streams: Streams<'a>, watch: &mut dyn Watch) -> Result<Training<'a>> {
         let Plan { spec, problem, notices, .. } = self.stated.plan(&streams.shape(PLENTY))?;
-        Training::streamed(Plan { spec, problem, notices, ..self.clone() }, streams, watch)
+        let plan = Plan { spec, problem, notices, ..self.clone() };
+        Training::streamed(plan, Reading::Here(Box::new(streams)), watch)
     }
 
     /// The settings as they were asked for.

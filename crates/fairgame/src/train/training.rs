@@ -52,6 +52,8 @@ pub(super) struct Rows {
     pub(super) plain: Option<Compiled>,
     /// The codes of trees, where these are all that is stored of the features.
     pub(super) binned: Option<(Arc<Bins>, Binned)>,
+    /// The number of each row among all that were read, where trees sample rows by it.
+    pub(super) numbers: Option<Slab<u32>>,
     /// The unit of each row, where rows may be of the same.
     pub(super) units: Option<Vec<u32>>,
     /// How much each row counts to the players: weights that add up without rounding, or 1 each.
@@ -79,6 +81,7 @@ impl Rows {
         Ok(Rows {
             features: Vec::new(),
             binned: None,
+            numbers: None,
             compiled: compiled.reordered(&order),
             plain: plain.map(|plain| plain.reordered(&order)),
             weights: weights.map(ordered),
@@ -112,54 +115,83 @@ impl Rows {
         all
     }
 
-    /// How many rows there are, and a hash of all that the players see of them, in the order of the table.
+    /// How many rows there are, and a hash of all that the players see of them.
     pub(super) fn provenance(&self) -> classifier::Fingerprint {
         let (features, weights) = (&self.features[0], self.weights.as_deref());
         let mut print = Print::new(features, features.rows(), weights.is_some());
-        let mut stored = vec![0; self.order.len()];
-        self.order.iter().enumerate().for_each(|(place, &row)| stored[row as usize] = place);
-        for place in stored {
+        for (place, &row) in self.order.iter().enumerate() {
             let weight = weights.map(|weights| weights[place]);
-            print.row(features, place, self.compiled.cells()[place], weight);
+            print.row(u64::from(row), features, place, self.compiled.cells()[place], weight);
         }
         print.finish(classifier::sketch(features))
     }
 }
 
-/// A hash of all that the players see of rows, in the order of their table.
+/// A hash of all that the players see of rows: each row's is of its number and of what is seen of it, and they are added up
+/// as numbers of 256 bits. So rows may come in any order, and prints of parts add up to that of the whole.
 pub(super) struct Print {
-    hash: Sha256,
+    head: Vec<u8>,
     bytes: Vec<u8>,
     rows: usize,
+    sum: [u64; 4],
 }
 
 impl Print {
-    /// Of so many rows with features like these.
-    pub(super) fn new(like: &Features, rows: usize, weighted: bool) -> Self {
-        let mut hash = Sha256::new();
-        for size in [rows, like.slots(), like.numbers(), like.weights()] {
-            hash.update((size as u64).to_le_bytes());
-        }
-        hash.update((if weighted { rows as u64 } else { 0 }).to_le_bytes());
-        Print { hash, bytes: Vec::new(), rows }
+    /// Of no rows; only its sum can be had.
+    pub(super) fn nothing() -> Self {
+        Print { head: Vec::new(), bytes: Vec::new(), rows: 0, sum: [0; 4] }
     }
 
-    /// Adds the next row.
-    pub(super) fn row(&mut self, features: &Features, row: usize, cell: u32, weight: Option<f32>) {
+    /// Of so many rows with features like these.
+    pub(super) fn new(like: &Features, rows: usize, weighted: bool) -> Self {
+        let weights = if weighted { rows } else { 0 };
+        let sizes = [rows, like.slots(), like.numbers(), like.weights(), weights];
+        let head = sizes.into_iter().flat_map(|size| (size as u64).to_le_bytes()).collect();
+        Print { head, bytes: Vec::new(), rows, sum: [0; 4] }
+    }
+
+    /// Adds the row with this number.
+    pub(super) fn row(
+        &mut self,
+        number: u64,
+        features: &Features,
+        row: usize,
+        cell: u32,
+        weight: Option<f32>,
+    ) {
+        self.bytes.clear();
+        self.bytes.extend(number.to_le_bytes());
         features.code_bytes(row, &mut self.bytes);
         self.bytes.extend(features.row_values(row).iter().flat_map(|x| x.to_le_bytes()));
         self.bytes.extend(cell.to_le_bytes());
         self.bytes.extend(weight.into_iter().flat_map(f32::to_le_bytes));
-        if self.bytes.len() > 1 << 14 {
-            self.hash.update(&self.bytes);
-            self.bytes.clear();
+        let hash = Sha256::digest(&self.bytes);
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(hash.chunks_exact(8)) {
+            *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
         }
+        self.add(words);
+    }
+
+    /// Adds rows that were added up elsewhere.
+    pub(super) fn add(&mut self, words: [u64; 4]) {
+        let mut carry = false;
+        for (sum, word) in self.sum.iter_mut().zip(words) {
+            let (more, over) = sum.overflowing_add(word);
+            let (more, again) = more.overflowing_add(u64::from(carry));
+            (*sum, carry) = (more, over || again);
+        }
+    }
+
+    /// The sum of the rows so far.
+    pub(super) fn sum(&self) -> [u64; 4] {
+        self.sum
     }
 
     /// What is known of the rows.
     pub(super) fn finish(mut self, sketch: Vec<u64>) -> classifier::Fingerprint {
-        self.hash.update(&self.bytes);
-        let sha256 = hex(&self.hash.finalize());
+        self.head.extend(self.sum.into_iter().flat_map(u64::to_le_bytes));
+        let sha256 = hex(&Sha256::digest(&self.head));
         classifier::Fingerprint { rows: self.rows, sha256, sketch }
     }
 }

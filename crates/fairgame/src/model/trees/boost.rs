@@ -8,8 +8,10 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
+use serde::{Deserialize, Serialize};
+
 use super::bins::{Binned, Bins};
-use super::field::{About, Field, Round, Rows};
+use super::field::{About, Field, Round, Rows, is_first};
 use super::forest::Forest;
 use super::gradient::{Scale, loss};
 use super::grow::Grower;
@@ -37,6 +39,8 @@ pub struct Lesson<'a> {
     pub target: &'a [f32],
     /// How much each row counts, 0 or more; a row of weight 2 counts as two rows.
     pub weights: Option<&'a [f32]>,
+    /// What the rows that a tree sees are drawn by: a number for each row. Without, it is its place.
+    pub numbers: Option<&'a [u32]>,
 }
 
 /// Boosts trees. `watch` is told how many trees there are after each, and may stop.
@@ -84,7 +88,7 @@ pub(super) fn grow_on(
     let scale = Scale::new(about.rows, heaviest);
     let growth = spec.growth(about.rows);
     let sampler = Sampler::new(spec, seed);
-    field.start(base, scale)?;
+    field.start(base, scale, sampler)?;
     let mut grower = Grower::default();
     let mut judge = Judge::new(lesson, &aside, base);
     for number in 0..spec.trees {
@@ -150,7 +154,7 @@ impl<'a> Lesson<'a> {
 
     /// The codes of these rows, beside each other.
     pub(super) fn codes(&self, rows: &[u32]) -> Cow<'a, [u8]> {
-        if rows.iter().enumerate().all(|(at, &row)| at == row as usize) {
+        if is_first(rows) {
             return Cow::Borrowed(&self.binned.codes[..rows.len() * self.binned.columns]);
         }
         Cow::Owned(rows.iter().flat_map(|&row| self.binned.row(row as usize)).copied().collect())
@@ -167,8 +171,8 @@ fn base(about: &About) -> (f32, bool) {
 }
 
 /// Which rows and columns a tree sees.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sampler {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Sampler {
     rows: f64,
     columns: f64,
     keys: [u64; 2],

@@ -6,7 +6,9 @@
 //! what these answer together is what one field of all rows answers, to the bit.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
+
+use serde::{Deserialize, Serialize};
 
 use super::boost::{Lesson, Sampler};
 use super::forest::Forest;
@@ -16,8 +18,8 @@ use crate::Result;
 use crate::threads::Threads;
 
 /// What rows are like before the first tree.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct About {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct About {
     /// How many have a weight above 0.
     pub(super) rows: usize,
     /// The weight of all, and of what their targets say is positive, as multiples of 2⁻⁴⁰ of the greatest weight.
@@ -25,6 +27,22 @@ pub(super) struct About {
     pub(super) positive: i128,
     /// The least and the greatest target.
     pub(super) targets: (f32, f32),
+}
+
+impl About {
+    /// Of no rows.
+    pub(super) const NOTHING: About =
+        About { rows: 0, weight: 0, positive: 0, targets: (1.0, 0.0) };
+}
+
+impl AddAssign for About {
+    fn add_assign(&mut self, other: About) {
+        self.rows += other.rows;
+        self.weight += other.weight;
+        self.positive += other.positive;
+        let ((least, most), (low, high)) = (self.targets, other.targets);
+        self.targets = (least.min(low), most.max(high));
+    }
 }
 
 /// What a tree is grown with.
@@ -55,13 +73,24 @@ pub(super) trait Field {
     fn about(&mut self, heaviest: f32) -> Result<About>;
 
     /// Before the first tree: all scores are `base`.
-    fn start(&mut self, base: f32, scale: Scale) -> Result<()>;
+    fn start(&mut self, base: f32, scale: Scale, sampler: Sampler) -> Result<()>;
 
     /// Takes the gradients at the scores, and adds up those of the rows that a tree sees. They are one leaf, number 0.
     fn open(&mut self, round: &Round<'_>, into: &mut Histogram) -> Result<()>;
 
-    /// Cuts a leaf in two, and adds up one side where that is asked for.
-    fn cut(&mut self, round: &Round<'_>, cut: Cut<'_>, into: &mut Histogram) -> Result<()>;
+    /// How many leaves it would like to cut at once.
+    fn foresees(&self) -> usize {
+        1
+    }
+
+    /// Cuts a leaf in two, and adds up one side where that is asked for. The leaves of `soon` are likely to be cut next.
+    fn cut(
+        &mut self,
+        round: &Round<'_>,
+        cut: Cut<'_>,
+        soon: &[Cut<'_>],
+        into: &mut Histogram,
+    ) -> Result<()>;
 
     /// Adds the last tree of a forest to the scores; its leaves have these values, in the order of their numbers.
     fn learn(&mut self, forest: &Forest, values: &[f32]) -> Result<()>;
@@ -71,7 +100,8 @@ pub(super) trait Field {
 pub(super) struct Rows<'a> {
     codes: Cow<'a, [u8]>,
     columns: usize,
-    teach: Cow<'a, [u32]>,
+    /// What the rows that a tree sees are drawn by.
+    numbers: Cow<'a, [u32]>,
     target: Vec<f32>,
     weights: Option<Vec<f32>>,
     scale: Option<Scale>,
@@ -93,11 +123,34 @@ impl<'a> Rows<'a> {
         let of = |numbers: &[f32]| -> Vec<f32> {
             teach.iter().map(|&row| numbers[row as usize]).collect()
         };
+        let (target, weights) = (of(lesson.target), lesson.weights.map(of));
+        let codes = lesson.codes(&teach);
+        let numbers = match lesson.numbers {
+            None => teach,
+            Some(all) if is_first(&teach) => Cow::Borrowed(&all[..teach.len()]),
+            Some(all) => Cow::Owned(teach.iter().map(|&row| all[row as usize]).collect()),
+        };
+        Rows { target, weights, ..Rows::of(codes, lesson.bins.columns(), numbers) }
+    }
+
+    /// Rows that are held, of which nothing is known yet but their codes.
+    pub(super) fn held(codes: Vec<u8>, columns: usize, numbers: Vec<u32>) -> Rows<'static> {
+        Rows::of(Cow::Owned(codes), columns, Cow::Owned(numbers))
+    }
+
+    /// What the rows should be, and how much each counts.
+    pub(super) fn teach(&mut self, target: Vec<f32>, weights: Option<Vec<f32>>) {
+        (self.target, self.weights) = (target, weights);
+        (self.scale, self.scores, self.pairs) = (None, Vec::new(), Vec::new());
+    }
+
+    fn of(codes: Cow<'a, [u8]>, columns: usize, numbers: Cow<'a, [u32]>) -> Self {
         Rows {
-            codes: lesson.codes(&teach),
-            columns: lesson.bins.columns(),
-            target: of(lesson.target),
-            weights: lesson.weights.map(of),
+            codes,
+            columns,
+            numbers,
+            target: Vec::new(),
+            weights: None,
             scale: None,
             scores: Vec::new(),
             pairs: Vec::new(),
@@ -106,7 +159,14 @@ impl<'a> Rows<'a> {
             scratch: Vec::new(),
             leaves: Vec::new(),
             spare: Vec::new(),
-            teach,
+        }
+    }
+
+    /// Adds the last tree of a forest to the scores, whatever was cut.
+    pub(super) fn walk(&mut self, forest: &Forest) {
+        let (tree, columns) = (forest.trees() - 1, self.columns);
+        for (score, codes) in self.scores.iter_mut().zip(self.codes.chunks_exact(columns)) {
+            *score += forest.walk(tree, codes);
         }
     }
 
@@ -147,7 +207,7 @@ impl Field for Rows<'_> {
         })
     }
 
-    fn start(&mut self, base: f32, scale: Scale) -> Result<()> {
+    fn start(&mut self, base: f32, scale: Scale, _: Sampler) -> Result<()> {
         self.scale = Some(scale);
         self.scores = vec![base; self.target.len()];
         self.pairs = vec![[0; 2]; self.target.len()];
@@ -156,7 +216,7 @@ impl Field for Rows<'_> {
 
     fn open(&mut self, round: &Round<'_>, into: &mut Histogram) -> Result<()> {
         self.take_gradients(round.frame.threads);
-        self.rest = round.sampler.rows(round.number, &self.teach, &mut self.seen);
+        self.rest = round.sampler.rows(round.number, &self.numbers, &mut self.seen);
         self.scratch.resize(self.seen.len(), 0);
         self.leaves.clear();
         self.leaves.push(0..self.seen.len());
@@ -165,7 +225,13 @@ impl Field for Rows<'_> {
         Ok(())
     }
 
-    fn cut(&mut self, round: &Round<'_>, cut: Cut<'_>, into: &mut Histogram) -> Result<()> {
+    fn cut(
+        &mut self,
+        round: &Round<'_>,
+        cut: Cut<'_>,
+        _: &[Cut<'_>],
+        into: &mut Histogram,
+    ) -> Result<()> {
         let run = self.leaves[cut.leaf].clone();
         let (codes, columns) = (&*self.codes, self.columns);
         let rows = (&mut self.seen[run.clone()], &mut self.scratch[run.clone()]);
@@ -195,6 +261,11 @@ impl Field for Rows<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether these are the first rows, in their order.
+pub(super) fn is_first(rows: &[u32]) -> bool {
+    rows.iter().enumerate().all(|(at, &row)| at == row as usize)
 }
 
 /// Rows that a thread partitions at a time.

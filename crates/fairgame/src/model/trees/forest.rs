@@ -29,7 +29,7 @@ pub struct Forest {
 }
 
 /// A split as it is walked: 16 bytes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Fork {
     /// Left and right: a split, or from [`LEAF`] on a leaf.
     pub(super) children: [u32; 2],

@@ -15,6 +15,8 @@
 //! 262,143 rows, 24 at a million and 10 at 2²⁷, where what rounding adds to a leaf is still below a thousandth of its
 //! hessian for most rows.
 
+use serde::{Deserialize, Serialize};
+
 use super::boost::MOST_ROWS;
 use crate::wide::wide;
 
@@ -35,8 +37,8 @@ pub(super) fn minus(a: Sum, b: Sum) -> Sum {
 }
 
 /// How real numbers become integers, and sums of integers real numbers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Scale {
     /// What 1 is as an integer gradient, a power of two; and as an integer hessian.
     to: [f64; 2],
     /// What an integer of 1 is.

@@ -77,8 +77,7 @@ impl Grower {
             else {
                 break;
             };
-            let last = self.leaves.len() + 1 == growth.leaves;
-            self.split(place, &split, last, (field, round), growth, forest)?;
+            self.split(place, &split, (field, round), growth, forest)?;
         }
         if forest.splits.len() == first {
             return Ok(false);
@@ -98,6 +97,26 @@ impl Grower {
         self.leaves.iter().map(|leaf| (leaf.value * rate) as f32).collect()
     }
 
+    /// The leaves that are likely to be cut soon beside one: those that gain most, and no more than may be cut. A new leaf may
+    /// gain more than they do, so half of what is left is for these.
+    fn soon(&self, but: usize, most: usize, frame: &Frame<'_>, growth: Growth) -> Vec<Foreseen> {
+        if most < 2 {
+            return Vec::new();
+        }
+        let others = self.leaves.iter().enumerate().filter(|(leaf, _)| *leaf != but);
+        let mut others: Vec<(usize, Split)> =
+            others.filter_map(|(at, leaf)| leaf.best.map(|split| (at, split))).collect();
+        others.sort_by(|(_, a), (_, b)| b.gain.total_cmp(&a.gain));
+        others.truncate((growth.leaves - self.leaves.len()).div_ceil(2).min(most) - 1);
+        let foreseen = |(leaf, split): (usize, Split)| Foreseen {
+            leaf,
+            column: usize::from(frame.active[split.column]),
+            goes_left: split.route.table(),
+            sum: summed(&split, frame, growth),
+        };
+        others.into_iter().map(foreseen).collect()
+    }
+
     fn take(&mut self, frame: &Frame<'_>) -> Histogram {
         let mut histogram = self.free.pop().unwrap_or_default();
         histogram.resize(frame.active.len(), [[0; 2]; 260]);
@@ -108,12 +127,13 @@ impl Grower {
         &mut self,
         place: usize,
         split: &Split,
-        last: bool,
         (field, round): (&mut dyn Field, &Round<'_>),
         growth: Growth,
         forest: &mut Forest,
     ) -> Result<()> {
         let frame = &round.frame;
+        let last = self.leaves.len() + 1 == growth.leaves;
+        let soon = self.soon(place, field.foresees(), frame, growth);
         let column = usize::from(frame.active[split.column]);
         let at = forest.push(column, &split.route, split.gain);
         let node = &mut self.leaves[place];
@@ -142,23 +162,21 @@ impl Grower {
             histogram: None,
             best: None,
         });
-        // A leaf that cannot be split needs no histogram, unless its sibling's is made of it.
-        let small_first = left.rows <= right.rows;
-        let (small, large) =
-            if small_first { (&mut left, &mut right) } else { (&mut right, &mut left) };
-        let splits = |leaf: &Leaf| !last && leaf.rows >= 2 * growth.min_leaf.max(1) as u64;
         let goes_left = split.route.table();
-        let sum = (splits(large) && histogram.is_some()).then_some(usize::from(!small_first));
+        let sum = summed(split, frame, growth).filter(|_| !last && histogram.is_some());
         let mut smaller = if sum.is_some() { self.take(frame) } else { Histogram::new() };
         let cut = Cut { leaf: place, column, goes_left: &goes_left, sum };
-        field.cut(round, cut, &mut smaller)?;
+        let soon: Vec<Cut<'_>> = soon.iter().map(Foreseen::cut).collect();
+        field.cut(round, cut, &soon, &mut smaller)?;
+        let (small, large) =
+            if left.rows <= right.rows { (&mut left, &mut right) } else { (&mut right, &mut left) };
         match histogram {
             Some(mut histogram) if sum.is_some() => {
                 frame.subtract(&mut histogram, &mut smaller);
                 large.histogram = Some(histogram);
                 large.search(frame, growth);
                 small.histogram = Some(smaller);
-                if splits(small) {
+                if can_split(small.rows, growth) {
                     small.search(frame, growth);
                 }
             }
@@ -173,6 +191,32 @@ impl Grower {
         self.leaves.push(right);
         Ok(())
     }
+}
+
+/// A cut that is likely to be made soon.
+struct Foreseen {
+    leaf: usize,
+    column: usize,
+    goes_left: [bool; 256],
+    sum: Option<usize>,
+}
+
+impl Foreseen {
+    fn cut(&self) -> Cut<'_> {
+        let &Foreseen { leaf, column, ref goes_left, sum } = self;
+        Cut { leaf, column, goes_left, sum }
+    }
+}
+
+/// Whether a leaf of so many rows can be split.
+fn can_split(rows: u64, growth: Growth) -> bool {
+    rows >= 2 * growth.min_leaf.max(1) as u64
+}
+
+/// The side of a split whose histogram is needed: a leaf that cannot be split needs none, unless its sibling's is made of it.
+fn summed(split: &Split, frame: &Frame<'_>, growth: Growth) -> Option<usize> {
+    let [left, right] = split.sums.map(|sum| frame.scale.count(sum));
+    can_split(left.max(right), growth).then_some(usize::from(left > right))
 }
 
 impl Leaf {

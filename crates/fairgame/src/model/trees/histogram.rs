@@ -7,6 +7,7 @@ use super::bins::{MISSING, Shape};
 use super::gradient::{Pair, Scale, Sum, minus, plus};
 use crate::threads::Threads;
 use crate::wide::{prefetch, wide};
+use crate::{Error, ErrorKind, Result};
 
 /// The sums of one column, by code.
 pub(super) type Column = [Sum; 260];
@@ -60,6 +61,23 @@ impl Frame<'_> {
         }
     }
 
+    /// A histogram of no rows.
+    pub(super) fn zeros(&self) -> Histogram {
+        vec![[[0; 2]; 260]; self.active.len()]
+    }
+
+    /// The sums of a histogram as bytes: column by column, those of its levels and of missing.
+    pub(super) fn bytes(&self, histogram: &mut Histogram) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (at, column) in histogram.iter_mut().enumerate() {
+            let (levels, missing) = self.used(at, column);
+            for sum in levels.iter().chain([&*missing]) {
+                bytes.extend(sum.iter().flat_map(|word| word.to_le_bytes()));
+            }
+        }
+        bytes
+    }
+
     /// What is left of a node's histogram without that of one child: the other child's.
     pub(super) fn subtract(&self, node: &mut Histogram, child: &mut Histogram) {
         self.combine(node, child, minus);
@@ -71,6 +89,24 @@ impl Frame<'_> {
         let (levels, missing) = self.used(0, column);
         levels.iter().fold(*missing, |sum, level| plus(sum, *level))
     }
+}
+
+/// Adds sums that are bytes to a histogram.
+pub(super) fn plus_words(frame: &Frame<'_>, into: &mut Histogram, bytes: &[u8]) -> Result<()> {
+    let mut words = bytes.chunks_exact(8).map(|word| {
+        word.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)) as i64
+    });
+    let wrong = || Error::new(ErrorKind::Format, "a histogram is of other columns");
+    for (at, column) in into.iter_mut().enumerate() {
+        let (levels, missing) = frame.used(at, column);
+        for sum in levels.iter_mut().chain([missing]) {
+            let (Some(gradient), Some(hessian)) = (words.next(), words.next()) else {
+                return Err(wrong());
+            };
+            *sum = plus(*sum, [gradient, hessian]);
+        }
+    }
+    if words.next().is_some() { Err(wrong()) } else { Ok(()) }
 }
 
 /// Rows of a training, of which some are added up.

@@ -12,6 +12,7 @@
 //! | `split` | the best split of a node |
 //! | `grow` | one tree |
 //! | `field` | the rows that trees grow on |
+//! | `asked` | rows that are elsewhere |
 //! | `boost` | all trees, sampling, early stopping |
 //! | `forest`, `flat`, `arrays` | the result, its scores and its file |
 //!
@@ -19,6 +20,7 @@
 //! Without sampling of rows, the order in which they lie does not matter either.
 
 mod arrays;
+mod asked;
 mod bins;
 mod boost;
 mod cuts;
@@ -33,6 +35,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use asked::{Answer, Holder, Question, boost_elsewhere};
 pub(crate) use bins::TreeColumn;
 pub use bins::{Binned, Bins};
 pub use boost::{Lesson, boost};

@@ -6,10 +6,8 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 
 use super::bins::{LEVELS, MISSING, Order, Shape};
-use super::boost::grow_on;
-use super::field::{About, Cut, Field, Round, Rows};
 use super::gradient::{Pair, Scale, Sum, minus, plus};
-use super::histogram::{Data, Frame, Histogram};
+use super::histogram::{Data, Frame};
 use super::split::{Bounds, Node, Route};
 use super::*;
 use crate::archive::Archive;
@@ -80,7 +78,8 @@ impl World {
         let (bins, binned) = self.bins(spec);
         let teach: Vec<u32> = (0..binned.rows() as u32).collect();
         let (binned, bins, target) = (&binned, &bins, self.target.as_slice());
-        let lesson = Lesson { binned, bins, teach: &teach, aside: &[], target, weights };
+        let lesson =
+            Lesson { binned, bins, teach: &teach, aside: &[], target, weights, numbers: None };
         boost(&lesson, spec, 1, &Threads::new(threads), &mut go_on)
     }
 }
@@ -259,73 +258,20 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
-/// Fields whose answers are added up.
-struct Together<'a>(Vec<Rows<'a>>);
-
-impl Together<'_> {
-    fn sum(
-        &mut self,
-        frame: &Frame<'_>,
-        into: &mut Histogram,
-        mut ask: impl FnMut(&mut Rows<'_>, &mut Histogram) -> Result<()>,
-    ) -> Result<()> {
-        let mut own = into.clone();
-        for (at, field) in self.0.iter_mut().enumerate() {
-            ask(field, if at == 0 { &mut *into } else { &mut own })?;
-            if at > 0 && !own.is_empty() {
-                frame.combine(into, &mut own, plus);
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Field for Together<'_> {
-    fn heaviest(&mut self) -> Result<f32> {
-        self.0.iter_mut().map(Field::heaviest).try_fold(0.0, |most, own| Ok(own?.max(most)))
-    }
-
-    fn about(&mut self, heaviest: f32) -> Result<About> {
-        let all: Vec<About> =
-            self.0.iter_mut().map(|own| own.about(heaviest)).collect::<Result<_>>()?;
-        Ok(About {
-            rows: all.iter().map(|own| own.rows).sum(),
-            weight: all.iter().map(|own| own.weight).sum(),
-            positive: all.iter().map(|own| own.positive).sum(),
-            targets: all.iter().fold((1.0, 0.0), |(least, most), own| {
-                (own.targets.0.min(least), own.targets.1.max(most))
-            }),
-        })
-    }
-
-    fn start(&mut self, base: f32, scale: Scale) -> Result<()> {
-        self.0.iter_mut().try_for_each(|own| own.start(base, scale))
-    }
-
-    fn open(&mut self, round: &Round<'_>, into: &mut Histogram) -> Result<()> {
-        self.sum(&round.frame, into, |own, into| own.open(round, into))
-    }
-
-    fn cut(&mut self, round: &Round<'_>, cut: Cut<'_>, into: &mut Histogram) -> Result<()> {
-        self.sum(&round.frame, into, |own, into| own.cut(round, cut, into))
-    }
-
-    fn learn(&mut self, forest: &Forest, values: &[f32]) -> Result<()> {
-        self.0.iter_mut().try_for_each(|own| own.learn(forest, values))
-    }
-}
-
-/// However rows are divided among fields, they come to the same trees, to the bit; a field may have no row.
+/// However rows are divided among holders, they come to the same trees, to the bit; a holder may have no row, and may be
+/// lost and asked again what was asked before.
 #[test]
-fn rows_divided_among_fields() {
+fn rows_divided_among_holders() {
     let world = world(5_000, 12);
     let (bins, binned) = world.bins(&small());
     let weights: Vec<f32> = (0..5_000).map(|row| (row % 5) as f32 * 0.37).collect();
+    let numbers: Vec<u32> = (0..5_000).map(|row| 70_000 - 3 * row).collect();
     let all: Vec<u32> = (0..5_000).collect();
     let (teach, aside) = all.split_at(4_200);
     for (spec, weights) in [(small(), None), (whole(), Some(weights.as_slice()))] {
+        let (target, numbers) = (world.target.as_slice(), Some(numbers.as_slice()));
         let lesson =
-            Lesson { binned: &binned, bins: &bins, teach, aside, target: &world.target, weights };
+            Lesson { binned: &binned, bins: &bins, teach, aside, target, weights, numbers };
         let threads = Threads::default();
         let one = boost(&lesson, &spec, 1, &threads, &mut go_on).unwrap();
         assert!(one.trees() > 3, "{}", one.trees());
@@ -335,10 +281,59 @@ fn rows_divided_among_fields() {
         for parts in
             [vec![&teach[..7], &teach[7..4_200], &[]], dealt.iter().map(|own| &own[..]).collect()]
         {
-            let fields = parts.into_iter().map(|teach| Rows::new(&Lesson { teach, ..lesson }));
-            let mut fields = Together(fields.collect());
-            let found = grow_on(&mut fields, &lesson, &spec, 1, &threads, &mut go_on).unwrap();
+            let holder = |rows: &[u32]| {
+                let rows: Vec<u32> = rows
+                    .iter()
+                    .copied()
+                    .filter(|&row| weights.is_none_or(|weights| weights[row as usize] > 0.0))
+                    .collect();
+                let of = |all: &[f32]| rows.iter().map(|&row| all[row as usize]).collect();
+                let codes = rows.iter().flat_map(|&row| binned.row(row as usize).to_vec());
+                let numbers =
+                    numbers.iter().flat_map(|all| rows.iter().map(|&row| all[row as usize]));
+                let mut holder = Holder::new(codes.collect(), bins.columns(), numbers.collect());
+                holder.teach(of(&world.target), weights.map(of));
+                holder
+            };
+            let mut holders: Vec<Holder> = parts.iter().map(|rows| holder(rows)).collect();
+            let (mut asked, mut cuts, mut history) = (0, 0, Vec::new());
+            let mut ask = |question: &Question| -> Result<Vec<Answer>> {
+                let bytes = postcard::to_allocvec(question).unwrap();
+                asked += 1;
+                if asked % 17 == 0 {
+                    let lost = asked / 17 % holders.len();
+                    holders[lost] = holder(parts[lost]);
+                    for question in &history {
+                        holders[lost].answer(question, &bins, &threads).unwrap();
+                    }
+                }
+                let question: Question = postcard::from_bytes(&bytes).unwrap();
+                let answers = holders.iter_mut().map(|holder| {
+                    let answer = holder.answer(&question, &bins, &threads).unwrap();
+                    Ok(postcard::from_bytes(&postcard::to_allocvec(&answer).unwrap()).unwrap())
+                });
+                let answers = answers.collect();
+                match &question {
+                    Question::Start { .. } => history = vec![question],
+                    Question::Open { .. } => history.push(question),
+                    Question::Cut(_) => {
+                        cuts += 1;
+                        history.push(question);
+                    }
+                    Question::Learn { .. } => {
+                        history
+                            .retain(|one| !matches!(one, Question::Open { .. } | Question::Cut(_)));
+                        history.push(question);
+                    }
+                    Question::Heaviest | Question::About { .. } => {}
+                }
+                answers
+            };
+            let away = Lesson { teach: &[], ..lesson };
+            let found = boost_elsewhere(&mut ask, &away, &spec, 1, &threads, &mut go_on).unwrap();
             assert_eq!(found, one);
+            let splits = found.branches().count();
+            assert!(asked > 40 && cuts < splits, "{asked} questions, {cuts} of cuts for {splits}");
         }
     }
 }
@@ -353,8 +348,15 @@ fn the_order_of_rows_changes_nothing() {
     let run =
         |binned: &Binned, target: &[f32], weights: &[f32], order: &[u32], spec: &TreesSpec| {
             let (teach, aside) = order.split_at(order.len() - 400);
-            let lesson =
-                Lesson { binned, bins: &bins, teach, aside, target, weights: Some(weights) };
+            let lesson = Lesson {
+                binned,
+                bins: &bins,
+                teach,
+                aside,
+                target,
+                weights: Some(weights),
+                numbers: None,
+            };
             boost(&lesson, spec, 1, &Threads::default(), &mut go_on).unwrap()
         };
     let first = run(&binned, &world.target, &weights, &order, &small());
@@ -404,7 +406,7 @@ fn a_row_of_weight_two_is_two_rows() {
     let twice: Vec<u32> = (0..500).flat_map(|row| vec![row; [1, 2, 0][row as usize % 3]]).collect();
     let run = |teach: &[u32], weights| {
         let (binned, bins, target) = (&binned, &bins, world.target.as_slice());
-        let lesson = Lesson { binned, bins, teach, aside: &[], target, weights };
+        let lesson = Lesson { binned, bins, teach, aside: &[], target, weights, numbers: None };
         boost(&lesson, &spec, 1, &Threads::default(), &mut go_on).unwrap()
     };
     let (one, other) = (run(&once, Some(&weights)), run(&twice, None));
@@ -467,7 +469,15 @@ fn early_stopping_cuts_back() {
     let (aside, teach) = rows.split_at(1_000);
     let target = world.target.as_slice();
     let run = |aside, spec: &TreesSpec, most: usize| {
-        let lesson = Lesson { binned: &binned, bins: &bins, teach, aside, target, weights: None };
+        let lesson = Lesson {
+            binned: &binned,
+            bins: &bins,
+            teach,
+            aside,
+            target,
+            weights: None,
+            numbers: None,
+        };
         let mut seen = 0;
         let mut watch = |trees| {
             seen = trees;

@@ -32,6 +32,8 @@ pub(super) struct Pile {
     ends: Vec<usize>,
     /// The number of the first bucket, among those of all piles that are stored together.
     first: usize,
+    /// Of which buckets the rows are stored: of all, unless some are elsewhere.
+    kept: Vec<bool>,
 }
 
 /// Where a row goes.
@@ -44,11 +46,22 @@ pub(super) struct Spot {
 impl Pile {
     /// A pile of about so many rows.
     pub(super) fn new(rows: usize) -> Self {
-        Pile { counts: vec![0; (rows / BUCKET).clamp(1, BUCKETS)], ..Pile::default() }
+        let buckets = (rows / BUCKET).clamp(1, BUCKETS);
+        Pile { counts: vec![0; buckets], kept: vec![true; buckets], ..Pile::default() }
     }
 
     fn bucket(&self, hash: u64) -> usize {
-        ((u128::from(hash) * self.counts.len() as u128) >> 64) as usize
+        bucket(hash, self.counts.len())
+    }
+
+    /// Keeps only the buckets that have rows in places which `wanted` says yes to, and says which these are.
+    pub(super) fn keep(&mut self, wanted: impl Fn(Range<usize>) -> bool) -> &[bool] {
+        let mut end = 0;
+        for (kept, count) in self.kept.iter_mut().zip(&self.counts) {
+            end += count;
+            *kept = wanted(end - count..end);
+        }
+        &self.kept
     }
 
     /// Counts a row.
@@ -95,8 +108,8 @@ pub(super) struct Stored {
     pub(super) keys: Option<Slab<u64>>,
     /// A hash of each row's features, where these are not stored.
     pub(super) hashes: Option<Slab<u64>>,
-    /// The number of each row, until they are in order.
-    numbers: Slab<u32>,
+    /// The number of each row; once they are in order, only where that is asked for.
+    pub(super) numbers: Option<Slab<u32>>,
 }
 
 /// What models see of rows.
@@ -128,6 +141,8 @@ pub(super) struct Wanted {
     pub(super) weights: bool,
     pub(super) keys: bool,
     pub(super) hashes: bool,
+    /// Their numbers, once they are in order.
+    pub(super) numbers: bool,
     /// The columns of trees, where these are what a model sees.
     pub(super) bins: Option<usize>,
 }
@@ -152,7 +167,7 @@ impl Stored {
             weights,
             keys: wanted.keys.then(|| store.zeros(rows)).transpose()?,
             hashes: wanted.hashes.then(|| store.zeros(rows)).transpose()?,
-            numbers: store.zeros(rows)?,
+            numbers: Some(store.zeros(rows)?),
         })
     }
 
@@ -175,7 +190,9 @@ impl Stored {
             }
         }
         self.cells[place] = row.cell;
-        self.numbers[place] = row.number;
+        if let Some(numbers) = &mut self.numbers {
+            numbers[place] = row.number;
+        }
         if let Some(weights) = &mut self.weights {
             weights.iter_mut().zip(row.weights).for_each(|(to, weight)| to[place] = weight);
         }
@@ -189,7 +206,8 @@ impl Stored {
 
     /// All that is stored of rows.
     fn shelves(&mut self) -> Vec<&mut dyn Shelf> {
-        let mut all: Vec<&mut dyn Shelf> = vec![&mut self.cells, &mut self.numbers];
+        let mut all: Vec<&mut dyn Shelf> = vec![&mut self.cells];
+        all.extend(self.numbers.iter_mut().map(|one| one as &mut dyn Shelf));
         match &mut self.seen {
             Seen::Bins(codes, _) => all.push(codes),
             Seen::Features { codes, values } => all.extend([codes.shelf_mut(), values]),
@@ -249,6 +267,7 @@ impl Stage {
 /// Rows that come in any order and are stored in that of their hashes.
 pub(super) struct Depot {
     stored: Stored,
+    wanted: Wanted,
     /// Where a part is in files.
     stage: Option<Stage>,
 }
@@ -268,7 +287,7 @@ impl Depot {
             true => Some(Stage::new(&mut stored, buckets, like, wanted)?),
             false => None,
         };
-        Ok(Depot { stored, stage })
+        Ok(Depot { stored, wanted, stage })
     }
 
     /// Stores a row.
@@ -283,7 +302,7 @@ impl Depot {
         }
     }
 
-    /// Puts the rows of piles in order, by hashes with this key. Nothing knows their numbers afterwards.
+    /// Puts the rows of piles in order, by hashes with this key.
     pub(super) fn finish(mut self, piles: &[&Pile], key: u64, threads: &Threads) -> Result<Stored> {
         if let Some(mut stage) = self.stage.take() {
             for bucket in 0..stage.buckets.len() {
@@ -291,21 +310,37 @@ impl Depot {
             }
         }
         let mut stored = self.stored;
-        let numbers = std::mem::replace(&mut stored.numbers, Slab::from(Vec::new()));
+        let mut numbers = stored.numbers.take().unwrap_or_else(|| Slab::from(Vec::new()));
         let mut end = 0;
         let buckets = piles.iter().flat_map(|pile| &pile.counts).map(|count| {
             end += count;
             end - count..end
         });
         let buckets: Vec<Range<usize>> = buckets.collect();
+        let is_kept: Vec<bool> = piles.iter().flat_map(|pile| &pile.kept).copied().collect();
+        let sizes = |width: usize| -> Vec<usize> {
+            buckets.iter().map(|rows| rows.len() * width).collect()
+        };
         for shelf in stored.shelves() {
             let width = shelf.bytes().len() / numbers.len().max(1);
-            let sizes: Vec<usize> = buckets.iter().map(|rows| rows.len() * width).collect();
-            shelf.each_part(&sizes, threads, &|bucket, bytes| {
-                if width > 0 {
+            shelf.each_part(&sizes(width), threads, &|bucket, bytes| {
+                if width > 0 && is_kept[bucket] {
                     arrange(&numbers[buckets[bucket].clone()], key, bytes, width);
                 }
             })?;
+        }
+        if self.wanted.numbers {
+            let width = size_of::<u32>();
+            Shelf::each_part(&mut numbers, &sizes(width), threads, &|bucket, bytes| {
+                if is_kept[bucket] {
+                    let word = |bytes: &[u8]| {
+                        bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
+                    };
+                    let own: Vec<u32> = bytes.chunks_exact(width).map(word).collect();
+                    arrange(&own, key, bytes, width);
+                }
+            })?;
+            stored.numbers = Some(numbers);
         }
         Ok(stored)
     }
@@ -320,6 +355,12 @@ fn arrange(numbers: &[u32], key: u64, rows: &mut [u8], width: usize) {
     for ((_, from), to) in order.iter().zip(rows.chunks_exact_mut(width)) {
         to.copy_from_slice(&before[*from as usize * width..][..width]);
     }
+}
+
+/// The bucket of a hash, among so many.
+#[inline]
+pub(super) fn bucket(hash: u64, buckets: usize) -> usize {
+    ((u128::from(hash) * buckets as u128) >> 64) as usize
 }
 
 /// What puts stored rows in order.

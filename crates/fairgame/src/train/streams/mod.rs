@@ -10,7 +10,9 @@ mod counts;
 mod depot;
 mod divide;
 mod gather;
+mod reading;
 mod scan;
+mod shards;
 mod storing;
 mod tested;
 
@@ -21,9 +23,10 @@ use std::sync::Arc;
 use counts::Counts;
 pub(super) use depot::STAGED_BYTES;
 use depot::{Seen, Stored};
-use divide::{Divide, Part};
+pub(super) use reading::Reading;
 use scan::{By, COPIES, Look, TEST};
 pub(super) use scan::{CHUNK, sample_rows};
+pub use shards::{Driver, Engine, Shard};
 use storing::{AllStored, Storing};
 pub(super) use tested::Streamed;
 
@@ -39,7 +42,6 @@ use crate::classifier::{Provenance, View};
 use crate::encode::{Encoder, Features};
 use crate::model::trees::{Binned, Bins};
 use crate::model::{AnyModel, ModelSpec, Rule};
-use crate::random::mix;
 use crate::rate::{Binding, Bound, Compiled, Counted, RowCounts, RowNotice, check_each_weight};
 use crate::table::{Feed, Head, PLENTY, Table};
 use crate::{Error, ErrorKind, Result};
@@ -173,32 +175,18 @@ impl<'a> Training<'a> {
     /// Two passes over the rows: all but to play.
     pub(super) fn streamed(
         mut plan: Plan,
-        streams: Streams<'a>,
+        mut reading: Reading<'a>,
         watch: &mut dyn Watch,
     ) -> Result<Self> {
         let spec = &plan.spec;
-        let (seed, order) = (spec.seed, mix(spec.seed ^ 0x6f72_6465_7200));
-        let val_fraction = match spec.datasets {
-            Datasets::Two { val_fraction } => val_fraction,
-            _ => 0.0,
-        };
-        let divide = Divide::shares(seed, spec.test_fraction, val_fraction);
-        let look = Look {
-            problem: &plan.problem,
-            divide: [divide, Divide::all(Part::Val)],
-            weight: spec.weight.as_deref(),
-            seed: mix(seed ^ 0x7361_6d70),
-            order,
-        };
-        let sources: Vec<&Stream<'_>> =
-            std::iter::once(&streams.train).chain(&streams.val).collect();
-        let mut told = |rows: u64| tell(watch, Pass { name: "reading", rows, of: None });
+        let look = Look::of(&plan);
+        let (divide, order) = (look.divide[0], look.order);
         let by = spec.unit.clone().map_or(By::Row, By::Unit);
-        let mut scanned = look.scan(by, &sources, &mut told)?;
+        let mut scanned = reading.scan(&look, by, watch)?;
         let copied = scanned.copied;
         if copied > 0 {
             // Once more, with copies kept together.
-            scanned = look.scan(By::Copies, &sources, &mut told)?;
+            scanned = reading.scan(&look, By::Copies, watch)?;
         }
         let rows: u64 = scanned.sources.iter().map(|source| source.rows).sum();
         if u32::try_from(rows).is_err() {
@@ -211,18 +199,15 @@ impl<'a> Training<'a> {
         let missing = scanned.missing_units;
         notices.extend((missing > 0).then_some(Notice::MissingUnits { rows: missing }));
         let mut overlaps = Vec::new();
-        if let (Some(share), Some(_)) = (scanned.overlap, &streams.val) {
+        if let (Some(share), Some(_)) = (scanned.overlap, reading.name_of_val()) {
             let of = scanned.sources.last().map_or(0, |source| source.rows as usize);
             let found = (share * of as f64).round() as usize;
             overlaps.push(Warning::Overlap { part: "validation", rows: found, of, unit: None });
         }
-
-        if let Some(test) = &streams.test
-            && let Some((found, of)) = scanned.among(&test.feed)?
-        {
+        if let Some((found, of)) = reading.tested_again(&scanned)? {
             overlaps.push(Warning::Overlap { part: "test", rows: found, of, unit: None });
         }
-        if let (Datasets::Auto, None) = (plan.stated().datasets, &streams.val) {
+        if let (Datasets::Auto, None) = (plan.stated().datasets, reading.name_of_val()) {
             let judging = scanned.count(true);
             notices.push(Notice::OneSplit { judging, rows: judging + scanned.count(false) });
         }
@@ -302,15 +287,15 @@ impl<'a> Training<'a> {
             plug_in: ground.is_some(),
         };
         let mut strange = [bound.unnamed(), bound.unnamed_or_unlabelled()];
-        let AllStored { train, val, teach, prints: [own, others] } =
-            storing.run(&sources, &mut scanned, &mut strange, watch)?;
+        let AllStored { train, val, teach, taught_weight, prints: [own, others] } =
+            reading.store(&storing, &mut scanned, &mut strange, watch)?;
         let [unnamed, others_unnamed] = strange;
         for notice in unnamed.finish()? {
             if let RowNotice::NoGroup { .. } = notice {
                 notices.push(Notice::Rows { part: "training", notice });
             }
         }
-        if streams.val.is_some() {
+        if reading.name_of_val().is_some() {
             let part = "validation";
             let found = others_unnamed.finish().map_err(|error| error.at("the validation rows"))?;
             for notice in found {
@@ -321,7 +306,7 @@ impl<'a> Training<'a> {
             }
         }
         let rows_of = |at: usize, stored: Stored| -> Result<Rows> {
-            let Stored { seen, cells, weights, keys, hashes, .. } = stored;
+            let Stored { seen, cells, weights, keys, hashes, numbers } = stored;
             let count = cells.len();
             let (features, binned) = match seen {
                 Seen::Features { codes, values } => (like.stored(count, codes, values), None),
@@ -341,10 +326,10 @@ impl<'a> Training<'a> {
                 false => None,
             };
             let (weights, given) = weights.map(|[exact, given]| (exact, given)).unzip();
-            let source = match (at, &streams.val) {
-                (1, Some(val)) => val.feed.name().to_owned(),
-                (0, Some(_)) => streams.train.feed.name().to_owned(),
-                _ => format!("a part of {}", streams.train.feed.name()),
+            let source = match (at, reading.name_of_val()) {
+                (1, Some(val)) => val.to_owned(),
+                (0, Some(_)) => reading.name().to_owned(),
+                _ => format!("a part of {}", reading.name()),
             };
             Ok(Rows {
                 order: Vec::new(),
@@ -352,6 +337,7 @@ impl<'a> Training<'a> {
                 compiled: compiled[at].clone().with_cells(cells),
                 plain,
                 binned,
+                numbers,
                 units: keys.map(|keys| numbered(&keys)),
                 weights,
                 given,
@@ -380,7 +366,8 @@ impl<'a> Training<'a> {
             by: scanned.by,
             weight: plan.spec.weight.clone(),
             unit: plan.spec.unit.clone(),
-            streams,
+            rows: reading,
+            taught_weight,
         };
         let variants = Variant::all(&plan.spec);
         Ok(Training {

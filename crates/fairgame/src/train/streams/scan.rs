@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
 
+use serde::{Deserialize, Serialize};
+
 use super::divide::{Divide, Part};
 use super::gather::Gather;
 use super::{Stream, depot};
@@ -14,7 +16,7 @@ use crate::random::mix;
 use crate::rate::{Problem, Quantiles, Question, Survey};
 use crate::table::{Column, Feed, Table, Values, no_such_column};
 use crate::train::importance::MOST_ROWS;
-use crate::train::units;
+use crate::train::{Datasets, Plan, units};
 use crate::{Error, ErrorKind, Result};
 
 /// Rows of a chunk.
@@ -35,7 +37,7 @@ pub(in crate::train) fn sample_rows(columns: usize) -> usize {
 }
 
 /// What rows share that belong together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum By {
     /// Each row stands alone.
     Row,
@@ -84,6 +86,7 @@ pub(super) struct Noted {
 }
 
 /// The notes of a chunk, in as few bytes as they fit. The largest number stands for [`TEST`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Notes {
     Byte(Vec<u8>),
     Short(Vec<u16>),
@@ -149,6 +152,15 @@ pub(super) fn noted(note: u32) -> (usize, bool) {
     ((note >> 1) as usize, note & 1 == 1)
 }
 
+/// The same notes, with other numbers of the patterns.
+pub(super) fn retold(notes: &Notes, numbers: &[u32]) -> Notes {
+    let retell = |old: u32| match old {
+        TEST => TEST,
+        old => numbers[noted(old).0] << 1 | old & 1,
+    };
+    Notes::new(notes.iter().map(retell).collect())
+}
+
 /// What the first pass found.
 pub(super) struct Scanned {
     pub(super) by: By,
@@ -183,7 +195,7 @@ impl Scanned {
         pass(feed, &mut |chunk, _| {
             let contents = contents(&chunk);
             rows += chunk.rows();
-            alike.add(&chunk, |row| Some(mix(contents[row])))
+            alike.add(&chunk, 0, |row| Some(mix(contents[row])))
         })?;
         let share = overlap(&self.alike, &alike.finish()?, self.copied > 0);
         Ok(share.map(|share| ((share * rows as f64).round() as usize, rows)))
@@ -200,6 +212,56 @@ pub(super) struct Look<'a> {
     pub(super) order: u64,
 }
 
+/// What a look at rows has found so far.
+pub(super) struct Found {
+    pub(super) survey: Survey,
+    /// The number of the first row of each pattern.
+    pub(super) firsts: Vec<u64>,
+    /// The samples, in the order that [`SAMPLES`] names.
+    pub(super) gathers: [Gather; 4],
+    pub(super) missing_units: usize,
+}
+
+/// Samples that the first pass draws: training rows for the encoder, rows to enforce constraints on, and those of the
+/// smallest content hashes, of the training rows and of the others.
+pub(super) const SAMPLES: usize = 4;
+
+impl Found {
+    /// Nothing, in tables of so many columns.
+    pub(super) fn new(question: &Question, quantiles: &Quantiles, columns: usize) -> Self {
+        Found {
+            survey: Survey::new(question, quantiles),
+            firsts: Vec::new(),
+            gathers: sizes(columns).map(Gather::new),
+            missing_units: 0,
+        }
+    }
+}
+
+/// How many rows the samples have at most.
+pub(super) fn sizes(columns: usize) -> [usize; SAMPLES] {
+    [sample_rows(columns), MOST_ROWS, COPIES, COPIES]
+}
+
+impl<'a> Look<'a> {
+    /// As a plan says.
+    pub(super) fn of(plan: &'a Plan) -> Self {
+        let spec = &plan.spec;
+        let val_fraction = match spec.datasets {
+            Datasets::Two { val_fraction } => val_fraction,
+            _ => 0.0,
+        };
+        let divide = Divide::shares(spec.seed, spec.test_fraction, val_fraction);
+        Look {
+            problem: &plan.problem,
+            divide: [divide, Divide::all(Part::Val)],
+            weight: spec.weight.as_deref(),
+            seed: mix(spec.seed ^ 0x7361_6d70),
+            order: mix(spec.seed ^ 0x6f72_6465_7200),
+        }
+    }
+}
+
 impl Look<'_> {
     /// Looks at all rows. `told` hears how many were read, and may stop it.
     pub(super) fn scan(
@@ -209,70 +271,96 @@ impl Look<'_> {
         told: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Scanned> {
         let question = Question::of(self.problem);
-        let quantiles = self.quantiles(&question, &by, streams[0])?;
-        let mut survey = Survey::new(&question, &quantiles);
-        let (mut sample, mut excerpt) = (None, Gather::new(MOST_ROWS));
-        let mut alike = [Gather::new(COPIES), Gather::new(COPIES)];
-        let (mut sources, mut missing_units) = (Vec::new(), 0);
+        let quantiles = self.quantiles(&question, &by, &streams[0].feed, 0)?;
+        let quantiles = question.quantiles(quantiles);
+        let mut found = None;
+        let mut sources = Vec::new();
         let (mut total, mut before) = (0, 0);
         for (source, stream) in streams.iter().enumerate() {
             let mut own = Noted::default();
             pass(&stream.feed, &mut |chunk, first| {
                 total += chunk.rows() as u64;
                 told(total)?;
-                let weights = stream.weights_of(self.weight, &chunk, first)?;
-                let contents = contents(&chunk);
-                let (keys, missing) = keys(&by, &chunk, first)?;
-                missing_units += missing;
-                let parts: Vec<Part> =
-                    keys.iter().map(|&key| self.divide[source].part(key)).collect();
-                let tested = parts.contains(&Part::Test);
-                let looked: Vec<usize> =
-                    (0..chunk.rows()).filter(|&row| parts[row] != Part::Test).collect();
-                let patterns = match tested {
-                    true => survey.add(&chunk.take(&looked))?,
-                    false => survey.add(&chunk)?,
-                };
-                if survey.len() >= 1 << 31 {
-                    let message = "the constraints tell more than two billion kinds of rows apart";
-                    return Err(Error::new(ErrorKind::Problem, message));
-                }
-                let mut notes = vec![TEST; chunk.rows()];
-                for (&row, &pattern) in looked.iter().zip(&patterns) {
-                    notes[row] = note(pattern, parts[row]);
-                }
-                let of = |row: usize, part: Part| parts[row] == part;
-                let number = |row: usize| first + row as u64;
-                let sample =
-                    sample.get_or_insert_with(|| Gather::new(sample_rows(chunk.columns().len())));
-                sample.add(&chunk, |row| {
-                    of(row, Part::Train).then(|| mix(self.seed ^ mix(number(row))))
-                })?;
-                excerpt.add(&chunk, |row| {
-                    of(row, Part::Val)
-                        .then(|| depot::hash(self.order, (before + number(row)) as u32))
-                })?;
-                let whose = [Part::Train, Part::Val];
-                for (alike, part) in alike.iter_mut().zip(whose) {
-                    alike.add(&chunk, |row| of(row, part).then(|| mix(contents[row])))?;
-                }
-                own.notes.push(Notes::new(notes));
-                own.weights.extend(weights);
-                if by != By::Row {
-                    own.keys.push(keys);
-                }
-                own.rows += chunk.rows() as u64;
-                Ok(())
+                let columns = chunk.columns().len();
+                let found = found.get_or_insert_with(|| Found::new(&question, &quantiles, columns));
+                self.add(&by, stream, (chunk, source, first, before), found, &mut own)
             })?;
             before += own.rows;
             sources.push(own);
         }
-        let sample = sample.unwrap_or_else(|| Gather::new(0)).finish()?.0;
-        let (excerpt, keys) = excerpt.finish()?;
+        let found = found.unwrap_or_else(|| Found::new(&question, &quantiles, 0));
+        let [sample, excerpt, own, others] = found.gathers.map(Gather::finish);
+        let samples = [sample?, excerpt?, own?, others?];
+        self.found(by, sources, (found.survey.table()?, quantiles), samples, found.missing_units)
+    }
+
+    /// Looks at the rows of a chunk: of which source they are, the number of the first of them in it, and how many rows the
+    /// sources before have.
+    pub(super) fn add(
+        &self,
+        by: &By,
+        stream: &Stream<'_>,
+        (chunk, source, first, before): (Table, usize, u64, u64),
+        found: &mut Found,
+        own: &mut Noted,
+    ) -> Result<()> {
+        let weights = stream.weights_of(self.weight, &chunk, first)?;
+        let contents = contents(&chunk);
+        let (keys, missing) = keys(by, &chunk, first)?;
+        found.missing_units += missing;
+        let parts: Vec<Part> = keys.iter().map(|&key| self.divide[source].part(key)).collect();
+        let tested = parts.contains(&Part::Test);
+        let looked: Vec<usize> =
+            (0..chunk.rows()).filter(|&row| parts[row] != Part::Test).collect();
+        let patterns = match tested {
+            true => found.survey.add(&chunk.take(&looked))?,
+            false => found.survey.add(&chunk)?,
+        };
+        if found.survey.len() >= 1 << 31 {
+            let message = "the constraints tell more than two billion kinds of rows apart";
+            return Err(Error::new(ErrorKind::Problem, message));
+        }
+        let start = before + first;
+        let mut notes = vec![TEST; chunk.rows()];
+        for (&row, &pattern) in looked.iter().zip(&patterns) {
+            notes[row] = note(pattern, parts[row]);
+            // Patterns are numbered as they first come.
+            if pattern as usize == found.firsts.len() {
+                found.firsts.push(start + row as u64);
+            }
+        }
+        let of = |row: usize, part: Part| parts[row] == part;
+        let number = |row: usize| first + row as u64;
+        let [sample, excerpt, alike @ ..] = &mut found.gathers;
+        sample.add(&chunk, start, |row| {
+            of(row, Part::Train).then(|| mix(self.seed ^ mix(number(row))))
+        })?;
+        excerpt.add(&chunk, start, |row| {
+            of(row, Part::Val).then(|| depot::hash(self.order, (before + number(row)) as u32))
+        })?;
+        for (alike, part) in alike.iter_mut().zip([Part::Train, Part::Val]) {
+            alike.add(&chunk, start, |row| of(row, part).then(|| mix(contents[row])))?;
+        }
+        own.notes.push(Notes::new(notes));
+        own.weights.extend(weights);
+        if *by != By::Row {
+            own.keys.push(keys);
+        }
+        own.rows += chunk.rows() as u64;
+        Ok(())
+    }
+
+    /// What was found, from what was noted of the rows, one row of each pattern, and the samples.
+    pub(super) fn found(
+        &self,
+        by: By,
+        sources: Vec<Noted>,
+        (patterns, quantiles): (Table, Quantiles),
+        [(sample, _), (excerpt, keys), own, others]: [(Table, Vec<u64>); SAMPLES],
+        missing_units: usize,
+    ) -> Result<Scanned> {
         let mut order: Vec<usize> = (0..keys.len()).collect();
         order.sort_unstable_by_key(|&row| keys[row]);
-        let [own, others] = alike.map(Gather::finish);
-        let (own, others) = (own?, others?);
         let mut label = Question::default();
         label.and_label_of(self.problem);
         let label: Vec<&str> = label.columns().collect();
@@ -283,7 +371,7 @@ impl Look<'_> {
         Ok(Scanned {
             by,
             sources,
-            patterns: survey.table()?,
+            patterns,
             quantiles,
             sample,
             excerpt: excerpt.take(&order),
@@ -294,13 +382,20 @@ impl Look<'_> {
         })
     }
 
-    /// The quantiles that the problem asks for, of the training rows.
-    fn quantiles(&self, question: &Question, by: &By, stream: &Stream<'_>) -> Result<Quantiles> {
+    /// The numbers of the training rows in the columns whose quantiles the problem asks for. The feed's first row has the
+    /// number `before`.
+    pub(super) fn quantiles(
+        &self,
+        question: &Question,
+        by: &By,
+        feed: &Feed<'_>,
+        before: u64,
+    ) -> Result<BTreeMap<String, Vec<f64>>> {
         let mut numbers: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         let columns: Vec<&str> = question.quantile_columns().collect();
         if !columns.is_empty() {
-            pass(&stream.feed, &mut |chunk, first| {
-                let (keys, _) = keys(by, &chunk, first)?;
+            pass(feed, &mut |chunk, first| {
+                let (keys, _) = keys(by, &chunk, before + first)?;
                 for &name in &columns {
                     if let Some(Values::Number(all)) = chunk.find(name).map(|one| &one.values) {
                         let own = all.iter().zip(&keys);
@@ -311,7 +406,7 @@ impl Look<'_> {
                 Ok(())
             })?;
         }
-        Ok(question.quantiles(numbers))
+        Ok(numbers)
     }
 }
 
