@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted as _check_is_fitted
 
-from . import _arguments, _decisions, _fairgame, _selection, rates
+from . import _arguments, _decisions, _fairgame, _policy, rates
 from ._adjust import adjust
 from ._align import aligned as _aligned
 from ._estimator import FairGameClassifier
@@ -78,11 +78,7 @@ def train(
     >>> bool(model.predict({"age": ages}).any())
     True
     """
-    policy = _policy_file(policy) if isinstance(policy, (str, os.PathLike)) else policy
-    if margin is not None:
-        selection, _ = _selection.without_margin(policy.get("selection"))
-        policy = {**policy, "selection": _selection.joined(selection, margin)}
-    settings = _arguments.to_json(policy)
+    settings = _policy.text(policy, margin)
     rows, val = (None if one is None else _rows(one) for one in (data, validation))
     threads, budget = _arguments.threads(n_jobs), _arguments.memory(memory)
     with _Bar(verbose) as progress:
@@ -109,9 +105,8 @@ def folds(
     >>> len(found), sorted(int(row) for _, _, judge in found for row in judge) == list(range(40))
     (5, True)
     """
-    policy = _policy_file(policy) if isinstance(policy, (str, os.PathLike)) else policy
     val = None if validation is None else _table(validation)
-    found = _fairgame.folds(_arguments.to_json(policy), _table(data), val)
+    found = _fairgame.folds(_policy.text(policy), _table(data), val)
     return [(teach, aside, judge) for teach, aside, judge in found]
 
 
@@ -274,18 +269,6 @@ def groups(
         _groups.groupings(by), told, rows, chances, scores, weight, confidence, _arguments.units(unit, rows)
     )
     return _groups.frame(json.loads(found), notes)
-
-
-def _policy_file(path: str | os.PathLike[str]) -> Any:
-    try:
-        import tomllib
-    except ModuleNotFoundError:  # Python 3.10
-        try:
-            import tomli as tomllib
-        except ModuleNotFoundError:
-            raise ValueError("to read a policy file, Python 3.10 needs the package tomli; or give a dict") from None
-    with open(path, "rb") as file:
-        return tomllib.load(file)
 
 
 if TYPE_CHECKING:

@@ -20,6 +20,27 @@ def check_version(version: str) -> None:
         )
 
 
+class Shard:
+    """Some of the rows of a training, which answer questions: an actor."""
+
+    def __init__(self, named: list[tuple[int, str]], parts: list[Any], threads: int, version: str) -> None:
+        check_version(version)
+        runs = [(number, name, one if isinstance(one, str) else _checked(one, name)) for (number, name), one in zip(named, parts)]
+        self._shard = _fairgame.Shard(runs, threads)
+
+    def answer(self, questions: list[bytes]) -> bytes:
+        """The answer to the last of the questions; those before are asked again of a shard that was lost."""
+        answers = [self._shard.answer(question) for question in questions]
+        return answers[-1]
+
+
+def _checked(part: Any, name: str) -> Any:
+    try:
+        return table(part)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
 def decided(part: Any, model: Any, keys: str | None) -> Any:
     """The decision, its probability and the score of each row of a frame of pandas, under its index."""
     import pandas as pd

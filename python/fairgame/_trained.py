@@ -259,6 +259,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         self.warnings_ = record["warnings"]
         self.n_iter_ = record["turns"]
         self.games_ = record.get("games", [])
+        self.cluster_ = (result or {}).get("cluster")
         self.standing_ = described["standing"]
         self.enforcement_ = [enforcement(one) for one in record.get("enforcement", [])]
         self.margin_price_ = record.get("margin_price")

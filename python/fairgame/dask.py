@@ -1,27 +1,59 @@
-"""Decisions, evaluations and audits of Dask's data frames.
+"""Trainings, decisions, evaluations and audits of Dask's data frames.
 
-Each partition is worked on where it is. What crosses the network is the classifier on the way there, and sums on the way
-back: a few kilobytes for each partition, whatever the number of its rows. The sums are exact, so the result is that of all
-rows in one place, to the bit, however they are cut into partitions.
+Each partition is worked on where it is. For decisions and evaluations, the classifier crosses the network on the way there, and
+sums on the way back: a few kilobytes for each partition, whatever the number of its rows. For trainings, docs/cluster.md says
+what does. Sums are exact, so the result is that of all rows in one place, to the bit, however they are cut into partitions.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from . import _arguments, _fairgame, _partitions
+from . import _cluster, _fairgame, _partitions, _policy
 from ._estimator import FairGameClassifier
 from ._evaluation import Evaluation
-from ._said import FairGameWarning
 
-__all__ = ["audit", "evaluate", "predict"]
+__all__ = ["audit", "evaluate", "predict", "train"]
+
+PATIENCE = 5.0  # Seconds without an answer before we look whether the worker is still there.
+NO_WORKER = 120.0  # Seconds that we wait for a worker when there is none.
+
+
+def train(
+    policy: Mapping[str, Any] | str | os.PathLike[str],
+    data: Any,
+    client: Any = None,
+    *,
+    margin: float | str | Mapping[str, Any] | None = None,
+    threads_per_worker: int | None = None,
+    n_jobs: int | None = None,
+    memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    verbose: int | str = "auto",
+) -> FairGameClassifier:
+    """Trains by a policy on the workers of a cluster, as `fairgame.train` does in one place, to the bit.
+
+    `data` is a Dask data frame with the label and the groups as columns; or a file, a folder, a pattern such as `"rows/*.parquet"`,
+    or a list of these, which all workers can read. A name with `://` is read by Dask. `client` is a client of Dask or the
+    address of a scheduler; without it, the client in use. `n_jobs` and `memory` are of this process. A shard uses
+    `threads_per_worker` threads, or as many as its worker has. With `checkpoint`, a training that was interrupted goes on
+    from that folder if `resume` is true, on any number of workers. `cluster_` of the result counts what was asked.
+    """
+    text = _policy.text(policy, margin)
+    with _connected(client) as own:
+        data = _read(data)
+        runs = _cluster.files(data) if _cluster.is_path(data) else _partitions_of(data)
+        engine = DaskEngine(runs, client=own, threads=threads_per_worker)
+        name = data if isinstance(data, str) else "the rows of the cluster"
+        more = {"n_jobs": n_jobs, "memory": memory, "checkpoint": checkpoint, "resume": resume, "verbose": verbose}
+        classifier, result = _cluster.trained(text, engine, name, **more)
+    return FairGameClassifier._of(classifier, result=result)
 
 
 def predict(classifier: FairGameClassifier | str | os.PathLike[str], ddf: Any, *, keys: str | None = None) -> Any:
@@ -33,9 +65,9 @@ def predict(classifier: FairGameClassifier | str | os.PathLike[str], ddf: Any, *
     """
     import pandas as pd
 
-    classifier = _loaded(classifier)
+    classifier = _cluster.loaded(classifier)
     _check(ddf)
-    _check_columns(classifier.features_in_use_, keys, columns=list(ddf.columns))
+    _cluster.check_columns(classifier.features_in_use_, keys, columns=list(ddf.columns))
     kind = np.asarray(classifier.classes_).dtype
     empty = {"decision": pd.Series(dtype=object if kind.kind in "US" else kind), "probability": 0.0, "score": 0.0}
     meta = pd.DataFrame({name: pd.Series(one, dtype=getattr(one, "dtype", float)) for name, one in empty.items()}).iloc[:0]
@@ -54,9 +86,9 @@ def evaluate(
 
     `sample_weight` and `unit` name columns. It does not look for rows that training has seen.
     """
-    classifier = _loaded(classifier)
+    classifier = _cluster.loaded(classifier)
     _check(ddf)
-    _check_columns(sample_weight, unit, columns=list(ddf.columns))
+    _cluster.check_columns(sample_weight, unit, columns=list(ddf.columns))
     more = (classifier, sample_weight, unit, _fairgame.__version__)
     sums = _fairgame.Sums.of_classifier(classifier._classifier)
     return _judged(sums, ddf, _partitions.evaluated, more, confidence)
@@ -79,9 +111,8 @@ def audit(
     `predictions`, `sample_weight` and `unit` name columns. Constraints with `quantile()` are refused: write the number.
     """
     _check(ddf)
-    _check_columns(predictions, sample_weight, unit, columns=list(ddf.columns))
-    texts = _arguments.constraint_texts(constraints)
-    policy = _arguments.to_json({"label": str(label), "objective": str(objective), "constraints": texts})
+    _cluster.check_columns(predictions, sample_weight, unit, columns=list(ddf.columns))
+    policy = _cluster.audit_policy(label, objective, constraints)
     sums = _fairgame.Sums.of_policy(policy)
     more = (policy, predictions, str(label), positive, sample_weight, unit, _fairgame.__version__)
     return _judged(sums, ddf, _partitions.audited, more, confidence)
@@ -91,33 +122,119 @@ def _judged(sums: Any, ddf: Any, summed: Any, more: tuple, confidence: float) ->
     """What the sums of all partitions come to."""
     import dask
 
-    parts = [dask.delayed(summed)(part, *more) for part in ddf.to_delayed()]
-    for part in dask.compute(*parts):
-        sums.merge(part)
-    found, without_unit = sums.finish(confidence)
-    notes = []
-    if without_unit:
-        notes.append(f"{without_unit} rows without a unit count as units of their own")
-    for note in notes:
-        warnings.warn(note, FairGameWarning, stacklevel=3)
-    return Evaluation(json.loads(found), notes)
-
-
-def _loaded(classifier: Any) -> FairGameClassifier:
-    if isinstance(classifier, (str, os.PathLike)):
-        classifier = FairGameClassifier.load(classifier)
-    check_is_fitted(classifier)
-    return classifier
+    parts = dask.compute(*(dask.delayed(summed)(part, *more) for part in ddf.to_delayed()))
+    return Evaluation(*_cluster.judged(sums, parts, confidence))
 
 
 def _check(ddf: Any) -> None:
-    if not (hasattr(ddf, "map_partitions") and hasattr(ddf, "to_delayed") and hasattr(ddf, "columns")):
+    if not is_frame(ddf):
         raise ValueError(f"a data frame of Dask is needed, such as dask.dataframe.read_parquet(…), and not {type(ddf)}")
 
 
-def _check_columns(*names: Any, columns: list[Any]) -> None:
-    """Refuses columns that are not there, before any work."""
-    for one in names:
-        for name in one if isinstance(one, list) else [] if one is None else [one]:
-            if name not in columns:
-                raise ValueError(f"there is no column {name!r}: the columns are {columns}")
+def is_frame(data: Any) -> bool:
+    """Whether this is a data frame of Dask."""
+    return hasattr(data, "map_partitions") and hasattr(data, "to_delayed") and hasattr(data, "columns")
+
+
+def _read(data: Any) -> Any:
+    """Data whose name says that Dask has to read them, as a frame."""
+    if not (isinstance(data, str) and "://" in data):
+        return data
+    import dask.dataframe as dd
+
+    plain = data.rstrip("/").lower()
+    return dd.read_csv(data) if plain.endswith((".csv", ".csv.gz", ".tsv")) else dd.read_parquet(data)
+
+
+def _partitions_of(ddf: Any) -> list[_cluster.Run]:
+    _check(ddf)
+    parts = ddf.to_delayed()
+    return [_cluster.Run(number, f"partition {number}", part) for number, part in enumerate(parts)]
+
+
+def _connected(client: Any) -> Any:
+    """A connection of our own, which talks to workers directly; what it holds is gone once it is closed."""
+    import distributed
+
+    if client is None:
+        client = distributed.get_client()
+    if isinstance(client, str):
+        return distributed.Client(client, direct_to_workers=True, set_as_default=False)
+    if not hasattr(client, "scheduler_info"):
+        raise ValueError(f"client is a client of Dask or the address of a scheduler, not {type(client)}")
+    if client.asynchronous:
+        raise ValueError("the client is asynchronous: give one that is not, or the address of the scheduler")
+    address, security = client.scheduler.address, client.security
+    return distributed.Client(address, security=security, direct_to_workers=True, set_as_default=False)
+
+
+@dataclass
+class DaskEngine(_cluster.Engine):
+    """Shards as actors on the workers of Dask."""
+
+    client: Any = None
+    threads: int | None = None
+
+    def places(self) -> list[str]:
+        import distributed
+
+        try:
+            self.client.wait_for_workers(1, timeout=NO_WORKER)
+        except (TimeoutError, distributed.TimeoutError):
+            raise RuntimeError(f"the cluster has no worker, and none came in {NO_WORKER:.0f} s") from None
+        return sorted(self._workers())
+
+    def _workers(self) -> Mapping[str, Any]:
+        return self.client.scheduler_info(n_workers=-1)["workers"]
+
+    def start(self, place: str, runs: Sequence[_cluster.Run]) -> Any:
+        workers = self._workers()
+        if place not in workers:
+            raise _cluster.Lost
+        threads = self.threads or workers[place]["nthreads"]
+        # A partition that was there before may have to be made again: it goes where it is needed.
+        parts = [run.source for run in runs]
+        if parts and not isinstance(parts[0], str):
+            parts = self.client.compute(parts, workers=[place], allow_other_workers=True)
+        named = [(run.number, run.name) for run in runs]
+        with self.client.as_current():
+            how = {"workers": [place], "actor": True, "pure": False, "allow_other_workers": False}
+            return self.client.submit(_partitions.Shard, named, parts, threads, _fairgame.__version__, **how)
+
+    def ask(self, holder: _cluster.Holder, questions: list[bytes]) -> Any:
+        import distributed
+
+        if isinstance(holder.actor, distributed.Future):
+            holder.actor = self._until_there(holder, holder.actor)
+        try:
+            return holder.actor.answer(questions)
+        except (RuntimeError, OSError):
+            raise _cluster.Lost from None
+
+    def wait(self, holder: _cluster.Holder, asked: Any) -> bytes:
+        try:
+            return self._until_there(holder, asked)
+        except OSError:
+            raise _cluster.Lost from None
+
+    def stop(self, holder: _cluster.Holder) -> None:
+        holder.actor = None  # The last reference: the scheduler forgets the actor.
+
+    def _until_there(self, holder: _cluster.Holder, future: Any) -> Any:
+        """A result, however long it takes, as long as the worker is there."""
+        import distributed
+        from distributed.scheduler import KilledWorker
+
+        while True:
+            try:
+                with self.client.as_current():
+                    return future.result(timeout=PATIENCE)
+            except (TimeoutError, distributed.TimeoutError):
+                if holder.place not in self._workers():
+                    raise _cluster.Lost from None
+            except (distributed.CancelledError, KilledWorker):
+                raise _cluster.Lost from None
+            except ModuleNotFoundError as missing:
+                raise RuntimeError(
+                    f"the worker {holder.place} has no package {missing.name}: install fairgame {_fairgame.__version__} on all"
+                ) from missing

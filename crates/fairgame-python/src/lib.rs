@@ -6,6 +6,7 @@
 
 mod classifier;
 mod game;
+mod shards;
 mod sums;
 mod table;
 mod train;
@@ -24,6 +25,7 @@ use serde_json::{Value, json};
 
 use classifier::PyClassifier;
 use game::PyGame;
+use shards::PyShard;
 use sums::PySums;
 use table::PyTable;
 
@@ -206,6 +208,7 @@ fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyClassifier>()?;
     module.add_class::<PyGame>()?;
     module.add_class::<PySums>()?;
+    module.add_class::<PyShard>()?;
     module.add_function(wrap_pyfunction!(printable, module)?)?;
     module.add_function(wrap_pyfunction!(shown, module)?)?;
     module.add_function(wrap_pyfunction!(bytes_of, module)?)?;
@@ -213,6 +216,8 @@ fn _fairgame(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(settings, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::train_shards, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::files, module)?)?;
     module.add_function(wrap_pyfunction!(train::folds, module)?)?;
     module.add_function(wrap_pyfunction!(train::patterns, module)?)?;
     module.add_function(wrap_pyfunction!(audit, module)?)?;

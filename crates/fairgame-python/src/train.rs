@@ -1,11 +1,12 @@
 //! Training from Python.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use fairgame::table::{Feed, ReadOptions, Source};
 use fairgame::train::{
-    Data, Finding, FoldRows, Pass, Shape, Sheet, Spec, Stream, Streams, Trained, Turn, Watch,
-    check_data,
+    Checkpoints, Data, Finding, FoldRows, Outcome, Pass, Plan, Shape, Sheet, Spec, Stream, Streams,
+    Trained, Turn, Watch, check_data,
 };
 use fairgame::{Store, Threads, bytes_of, printable};
 use numpy::PyArray1;
@@ -17,7 +18,7 @@ use crate::table::PyTable;
 use crate::{failed, spec};
 
 /// Python's signals and its callback, called by the thread that trains.
-struct Called {
+pub(crate) struct Called {
     progress: Option<Py<PyAny>>,
     /// An exception that Python raised while it was called back, Ctrl-C above all.
     raised: Option<PyErr>,
@@ -143,6 +144,20 @@ pub(crate) fn patterns<'py>(
     Ok((count, PyArray1::from_vec(py, of_rows), sets))
 }
 
+/// The classifier, and what the training came to as JSON.
+pub(crate) type Result = (PyClassifier, String);
+
+/// How to train.
+pub(crate) struct Settings<'a> {
+    pub(crate) policy: &'a str,
+    pub(crate) threads: usize,
+    /// Plenty of rows take so many bytes, or half of what is free; beyond it they are on disk.
+    pub(crate) memory: Option<&'a str>,
+    /// The folder that games are saved to, and whether to go on from there.
+    pub(crate) checkpoint: Option<PathBuf>,
+    pub(crate) resume: bool,
+}
+
 /// Trains: the classifier, and what the training came to as JSON.
 ///
 /// Label and weights are columns, named in the policy. Without `val`, and with two datasets in the policy, a
@@ -159,21 +174,36 @@ pub(crate) fn train(
     threads: usize,
     progress: Option<Py<PyAny>>,
     memory: Option<&str>,
-) -> PyResult<(PyClassifier, String)> {
-    let spec = spec(policy)?;
-    let mut watch = Called { progress, raised: None };
-    let outcome = py.detach(|| {
+) -> PyResult<Result> {
+    let settings = Settings { policy, threads, memory, checkpoint: None, resume: false };
+    let shape = Shape { rows: train.rows(), validation: val.is_some(), test: false };
+    trained_by(py, (&settings, shape), progress, |plan, watch| {
         let streams = Streams {
             train: train.feed()?.into(),
             val: val.as_ref().map(Given::feed).transpose()?.map(Stream::from),
             test: None,
         };
-        let (rows, validation) = (train.rows(), val.is_some());
-        let plan = spec.plan(&Shape { rows, validation, test: false })?;
-        let plan = plan.with_threads(Threads::new(threads));
-        let memory = memory.map(bytes_of).transpose()?;
+        plan.run_streams(streams, watch)
+    })
+}
+
+/// Trains as `run` says, once the plan is made.
+pub(crate) fn trained_by(
+    py: Python<'_>,
+    (settings, shape): (&Settings<'_>, Shape),
+    progress: Option<Py<PyAny>>,
+    run: impl FnOnce(&Plan, &mut Called) -> fairgame::Result<Outcome> + Send,
+) -> PyResult<Result> {
+    let spec = spec(settings.policy)?;
+    let mut watch = Called { progress, raised: None };
+    let outcome = py.detach(|| {
+        let folder = settings.checkpoint.clone();
+        let resume = settings.resume;
+        let checkpoints = folder.map(|folder| Checkpoints { folder, every: None, resume });
+        let memory = settings.memory.map(bytes_of).transpose()?;
         let store = memory.map_or_else(Store::half_of_free, |bytes| Store::new(bytes as u64));
-        plan.with_store(store).run_streams(streams, &mut watch)
+        let plan = spec.plan(&shape)?.with_threads(Threads::new(settings.threads));
+        run(&plan.with_checkpoints(checkpoints).with_store(store), &mut watch)
     });
     if let Some(error) = watch.raised {
         return Err(error);

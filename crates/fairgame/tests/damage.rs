@@ -82,6 +82,30 @@ fn a_file_without_a_checksum_is_read() {
     assert_eq!(all(&path).expect("sound").rows(), 2);
 }
 
+/// Who reads our Parquet file and writes another may copy what it says of itself: that is not about the new file.
+#[test]
+fn a_checksum_that_was_copied_to_another_file() {
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::file::properties::WriterProperties;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, other) = (folder.path().join("ours.parquet"), folder.path().join("other.parquet"));
+    let table = people();
+    write(&table, &path, Format::Parquet).expect("written");
+    let ours = ParquetRecordBatchReaderBuilder::try_new(fs::File::open(&path).expect("a file"));
+    let ours = ours.expect("a reader");
+    let told = ours.metadata().file_metadata().key_value_metadata().cloned();
+    assert!(told.iter().flatten().any(|pair| pair.key == "fairgame.sha256"));
+    let properties = WriterProperties::builder().set_key_value_metadata(told).build();
+    let (file, schema) = (fs::File::create(&other).expect("a file"), ours.schema().clone());
+    let writer = parquet::arrow::ArrowWriter::try_new(file, schema, Some(properties));
+    let mut writer = writer.expect("a writer");
+    for batch in ours.build().expect("batches") {
+        writer.write(&batch.expect("a batch")).expect("written");
+    }
+    writer.close().expect("written");
+    assert_eq!(all(&other).expect("sound"), table);
+}
+
 /// Lengths that a stream or a file claims are not believed: a small one cannot ask for terabytes.
 #[test]
 fn claims_of_compressed_buffers_are_checked() {

@@ -6,6 +6,7 @@
 //! before it and their SHA-256. Other readers ignore it; ours compares it before any row is read.
 
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
@@ -59,6 +60,14 @@ impl<W: Write> Write for Summed<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
     }
+}
+
+/// Whether a checksum is about a file whose rows end at the start of a range, and whose bytes end at its end.
+///
+/// One that was copied from another file is about other bytes, unless both files are of nearly the same length.
+pub(super) fn is_of(wanted: &str, range: Range<u64>) -> bool {
+    let bytes = wanted.split_once(':').and_then(|(bytes, _)| bytes.parse::<u64>().ok());
+    bytes.is_none_or(|bytes| range.contains(&bytes))
 }
 
 /// How many bytes a checksum is about, if the file, read from its beginning, has that checksum.

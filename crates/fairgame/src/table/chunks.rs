@@ -173,8 +173,11 @@ const ENDINGS: [&str; 12] = [
     ".arrows", ".feather", ".ipc",
 ];
 
-/// The files that a path stands for: itself, or the data files of the folder.
-pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>> {
+/// The files that a path stands for: itself, or the data files of the folder, in the order of their names.
+///
+/// # Errors
+/// If the folder cannot be read, or has no data files.
+pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

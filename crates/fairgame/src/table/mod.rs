@@ -28,7 +28,7 @@ mod write;
 
 pub use crate::kind::Kind;
 pub use crate::whole::{remove_leftovers, write_beside, write_bytes, write_text};
-pub use chunks::Chunks;
+pub use chunks::{Chunks, files};
 pub(crate) use column::is_probability;
 pub use column::{Category, Column, MISSING, Values};
 pub use dictionary::Dictionary;

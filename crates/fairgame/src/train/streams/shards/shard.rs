@@ -95,6 +95,11 @@ impl Shard {
             }
             Question::Fetched => {
                 self.carried = Carried::default();
+                // Rows to test on are read once more.
+                if self.begun.as_ref().is_some_and(|begun| !Look::of(&begun.plan).divide[0].tests())
+                {
+                    self.runs = Vec::new();
+                }
                 Ok(Vec::new())
             }
             Question::Teach { inside, unit } => self.teach(&inside, unit),

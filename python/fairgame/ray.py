@@ -1,0 +1,196 @@
+"""Trainings, decisions, evaluations and audits on the workers of Ray, as `fairgame.dask` makes them on those of Dask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from . import _arguments, _cluster, _fairgame, _partitions, _policy
+from ._estimator import FairGameClassifier
+from ._evaluation import Evaluation
+
+__all__ = ["audit", "evaluate", "predict", "train"]
+
+
+def train(
+    policy: Mapping[str, Any] | str | os.PathLike[str],
+    data: Any,
+    *,
+    actors: int | None = None,
+    threads_per_actor: int = 1,
+    margin: float | str | Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    memory: int | str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    verbose: int | str = "auto",
+) -> FairGameClassifier:
+    """Trains by a policy on actors of Ray, as `fairgame.train` does in one place, to the bit.
+
+    `data` is a dataset of `ray.data` with the label and the groups as columns; or a file, a folder, a pattern such as
+    `"rows/*.parquet"`, or a list of these, which all nodes can read. A name with `://` is read by Ray. There are as many `actors` as
+    the cluster has processors for, each with `threads_per_actor` of them. The others are as of `fairgame.dask.train`.
+    """
+    text = _policy.text(policy, margin)
+    ray = _connected()
+    if threads_per_actor < 1 or (actors is not None and actors < 1):
+        raise ValueError("actors and threads_per_actor are numbers from 1 up")
+    data = _read(data)
+    runs = _cluster.files(data) if _cluster.is_path(data) else _blocks_of(data)
+    count = actors or max(1, int(ray.cluster_resources().get("CPU", 1)) // threads_per_actor)
+    engine = RayEngine(runs, actors=count, threads=threads_per_actor)
+    name = data if isinstance(data, str) else "the rows of the cluster"
+    more = {"n_jobs": n_jobs, "memory": memory, "checkpoint": checkpoint, "resume": resume, "verbose": verbose}
+    classifier, result = _cluster.trained(text, engine, name, **more)
+    return FairGameClassifier._of(classifier, result=result)
+
+
+def predict(classifier: FairGameClassifier | str | os.PathLike[str], dataset: Any, *, keys: str | None = None) -> Any:
+    """Decides rows: a lazy dataset with the columns `decision`, `probability` and `score`, as of `fairgame.dask.predict`."""
+    classifier = _cluster.loaded(classifier)
+    _check(dataset)
+    _cluster.check_columns(classifier.features_in_use_, keys, columns=dataset.columns())
+    more = {"model": classifier, "keys": keys}
+    return dataset.map_batches(_partitions.decided, fn_kwargs=more, batch_format="pandas", batch_size=None)
+
+
+def evaluate(
+    classifier: FairGameClassifier | str | os.PathLike[str],
+    dataset: Any,
+    *,
+    sample_weight: str | None = None,
+    unit: str | None = None,
+    confidence: float = 0.95,
+) -> Evaluation:
+    """Evaluates a classifier on a dataset of `ray.data`, as `fairgame.dask.evaluate` does."""
+    classifier = _cluster.loaded(classifier)
+    _check(dataset)
+    _cluster.check_columns(sample_weight, unit, columns=dataset.columns())
+    more = (classifier, sample_weight, unit, _fairgame.__version__)
+    sums = _fairgame.Sums.of_classifier(classifier._classifier)
+    return _judged(sums, dataset, _partitions.evaluated, more, confidence)
+
+
+def audit(
+    dataset: Any,
+    predictions: str,
+    *,
+    label: str,
+    constraints: Iterable[Any],
+    objective: Any = "error()",
+    positive: Any = None,
+    sample_weight: str | None = None,
+    unit: str | None = None,
+    confidence: float = 0.95,
+) -> Evaluation:
+    """Evaluates decisions of any origin on a dataset of `ray.data`, as `fairgame.dask.audit` does."""
+    _check(dataset)
+    _cluster.check_columns(predictions, sample_weight, unit, columns=dataset.columns())
+    policy = _cluster.audit_policy(label, objective, constraints)
+    sums = _fairgame.Sums.of_policy(policy)
+    more = (policy, predictions, str(label), positive, sample_weight, unit, _fairgame.__version__)
+    return _judged(sums, dataset, _partitions.audited, more, confidence)
+
+
+def _judged(sums: Any, dataset: Any, summed: Any, more: tuple, confidence: float) -> Evaluation:
+    """What the sums of all blocks come to."""
+    ray = _connected()
+    task = ray.remote(summed)
+    more = tuple(ray.put(one) for one in more)
+    parts = ray.get([task.remote(block, *more) for block in dataset.to_pandas_refs()])
+    return Evaluation(*_cluster.judged(sums, parts, confidence))
+
+
+def is_dataset(data: Any) -> bool:
+    """Whether this is a dataset of `ray.data`."""
+    return hasattr(data, "map_batches") and hasattr(data, "to_pandas_refs")
+
+
+def _check(dataset: Any) -> None:
+    if not is_dataset(dataset):
+        raise ValueError(f"a dataset of Ray is needed, such as ray.data.read_parquet(…), and not {type(dataset)}")
+
+
+def _read(data: Any) -> Any:
+    """Data whose name says that Ray has to read them, as a dataset."""
+    if not (isinstance(data, str) and "://" in data):
+        return data
+    import ray
+
+    plain = data.rstrip("/").lower()
+    return ray.data.read_csv(data) if plain.endswith((".csv", ".csv.gz", ".tsv")) else ray.data.read_parquet(data)
+
+
+def _blocks_of(dataset: Any) -> list[_cluster.Run]:
+    _check(dataset)
+    with suppress(AttributeError):
+        dataset.context.execution_options.preserve_order = True
+    blocks = dataset.to_arrow_refs()
+    return [_cluster.Run(number, f"block {number}", block) for number, block in enumerate(blocks)]
+
+
+def _connected() -> Any:
+    import ray
+
+    if not ray.is_initialized():
+        raise ValueError("Ray is not running here: call ray.init() first")
+    return ray
+
+
+@dataclass
+class RayEngine(_cluster.Engine):
+    """Shards as actors of Ray."""
+
+    actors: int = 1
+    threads: int = 1
+
+    def places(self) -> list[int]:
+        # Ray chooses where an actor lives.
+        return list(range(self.actors))
+
+    def start(self, place: int, runs: Sequence[_cluster.Run]) -> Any:
+        import ray
+
+        # It is we who build lost shards again: they have to be asked what is remembered.
+        shard = ray.remote(_RayShard).options(num_cpus=self.threads, max_restarts=0, max_task_retries=0)
+        named = [(run.number, run.name) for run in runs]
+        return shard.remote(named, [run.source for run in runs], self.threads, _fairgame.__version__)
+
+    def ask(self, holder: _cluster.Holder, questions: list[bytes]) -> Any:
+        return holder.actor.answer.remote(questions)
+
+    def wait(self, holder: _cluster.Holder, asked: Any) -> bytes:
+        import ray
+
+        try:
+            return ray.get(asked)
+        except ray.exceptions.ActorDiedError as died:
+            if isinstance(died.__cause__, ray.exceptions.RayTaskError):
+                raise died.__cause__ from None
+            # One that could not be built says why.
+            if "The actor died because of an error raised in its creation task" in str(died):
+                raise RuntimeError(str(died)) from None
+            raise _cluster.Lost from None
+        except (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError):
+            raise _cluster.Lost from None
+
+    def stop(self, holder: _cluster.Holder) -> None:
+        import ray
+
+        if holder.actor is not None:
+            with suppress(Exception):
+                ray.kill(holder.actor)
+
+
+class _RayShard(_partitions.Shard):
+    """A shard whose blocks are objects of Ray."""
+
+    def __init__(self, named: list[tuple[int, str]], parts: list[Any], threads: int, version: str) -> None:
+        import ray
+
+        if parts and not isinstance(parts[0], str):
+            parts = ray.get(parts)
+        super().__init__(named, parts, threads, version)
