@@ -209,6 +209,11 @@ def is_path(data: Any) -> bool:
     return isinstance(data, Iterable) and not hasattr(data, "columns") and all(isinstance(one, (str, os.PathLike)) for one in data)
 
 
+def name_of(data: Any) -> str:
+    """What messages call the rows."""
+    return os.fspath(data) if isinstance(data, (str, os.PathLike)) else "the rows of the cluster"
+
+
 def trained(
     policy: str,
     engine: Engine,
@@ -256,11 +261,3 @@ def loaded(classifier: Any) -> FairGameClassifier:
         classifier = FairGameClassifier.load(classifier)
     check_is_fitted(classifier)
     return classifier
-
-
-def check_columns(*names: Any, columns: list[Any]) -> None:
-    """Refuses columns that are not there, before any work."""
-    for one in names:
-        for name in one if isinstance(one, list) else [] if one is None else [one]:
-            if name not in columns:
-                raise ValueError(f"there is no column {name!r}: the columns are {columns}")

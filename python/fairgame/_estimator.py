@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _arguments, _fairgame, _importance, _objective, _selection, _wrapped
 from ._align import aligned, check_order
+from ._columns import check_columns, engine_of
 from ._layout import Layout
 from ._progress import Bar
 from ._said import UNSEEN, FairGameWarning, help_with_groups
@@ -85,6 +86,9 @@ class FairGameClassifier(Trained):
         How much memory the stored rows may take where they are a million or more, in bytes or as "4GB". The rest goes to a
         temporary file. None is half of the free memory. The classifier does not depend on it. With an estimator, folds or
         `datasets="one"`, all rows are held as a table.
+    client : None, client of Dask, or str
+        Where X of `fit` is a Dask data frame: the client, or the address of a scheduler. None is the client in use. A clone
+        has the same one; a pickle has none.
     verbose : int or "auto"
         Above 0, a progress bar on standard error. "auto" shows it on a terminal if training takes long.
 
@@ -175,6 +179,7 @@ class FairGameClassifier(Trained):
         random_state: Any = None,
         n_jobs: int | None = None,
         memory: int | str | None = None,
+        client: Any = None,
         verbose: int | str = "auto",
     ) -> None:
         self.constraints = constraints
@@ -194,6 +199,7 @@ class FairGameClassifier(Trained):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory = memory
+        self.client = client
         self.verbose = verbose
 
     def fit(
@@ -211,7 +217,9 @@ class FairGameClassifier(Trained):
         Parameters
         ----------
         X : array, sparse matrix, or frame of pandas, polars or pyarrow
-            Numbers, categories and booleans; NaN and None are missing values.
+            Numbers, categories and booleans; NaN and None are missing values. A Dask data frame or a dataset of `ray.data` is
+            trained on where it is: y, sensitive_features, sample_weight and groups then name columns of it, and y may
+            also be a series of Dask. There is no estimator, class_weight or validation then.
         y : array of two labels
             The greater one is positive.
         sensitive_features : None, str, list of str, array, frame, or dict of arrays
@@ -228,6 +236,9 @@ class FairGameClassifier(Trained):
             (X, y), and after them sensitive_features, sample_weight and groups as far as they are needed: rows to
             enforce the constraints on, instead of a part of X.
         """
+        if (engine := engine_of(X)) is not None:
+            more = (sensitive_features, sample_weight, groups, validation)
+            return self._fit_elsewhere(engine, X, y, *more)
         memory = _arguments.memory(self.memory)
         self._classifier = self._scores = None  # An earlier classifier must not outlive a fit that fails.
         self._check_estimator(sample_weight is not None)
@@ -296,6 +307,48 @@ class FairGameClassifier(Trained):
         for warning in [*unseen, *self.warnings_]:
             warnings.warn(warning, FairGameWarning, stacklevel=2)
         return self
+
+    def _fit_elsewhere(
+        self, engine: Any, X: Any, y: Any, sensitive: Any, weight: Any, groups: Any, validation: Any
+    ) -> Self:
+        """Trains on the workers of a cluster, whose frame X is."""
+        self._classifier = self._scores = None
+        one_place = {"estimator": self.estimator, "class_weight": self.class_weight, "validation": validation}
+        if given := [name for name, value in one_place.items() if value is not None]:
+            raise ValueError(f"{given[0]} is for rows in one place: leave it out, or give rows that fit into memory")
+        X, label, labels = engine._labelled(X, y)
+        columns = list(X.columns if hasattr(X, "map_partitions") else X.columns())
+        named = {"sensitive_features": sensitive, "sample_weight": weight, "groups": groups}
+        for name, value in named.items():
+            several = name == "sensitive_features" and isinstance(value, (list, tuple))
+            if not (value is None or isinstance(value, str) or several):
+                raise ValueError(f"{name} names columns of the frame where rows are on a cluster")
+            check_columns(list(value) if several else value, columns=columns)
+        features = tuple(one for one in columns if one not in (label, weight))
+        self._layout = Layout.elsewhere(label, labels, features)
+        self.n_features_in_, self.feature_names_in_ = len(features), np.array(features, dtype=object)
+        policy = {**self._policy(weight is not None, groups, str(self.objective)), "weight": weight}
+        more = {"n_jobs": self.n_jobs, "memory": self.memory, "checkpoint": None, "resume": False, "verbose": self.verbose}
+        with help_with_groups():
+            classifier, result = engine._trained(_arguments.to_json(policy), X, self.client, **engine.OF_FIT, **more)
+        classifier = classifier.with_labels(_arguments.to_json(self._layout.classes.tolist()))
+        self._keep(classifier, self._layout, result)
+        for warning in self.warnings_:
+            warnings.warn(warning, FairGameWarning, stacklevel=3)
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        # A connection cannot be copied.
+        client, self.client = self.client, None
+        try:
+            made = super().__sklearn_clone__()
+        finally:
+            self.client = client
+        made.client = client
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "client": None}
 
     def _check_estimator(self, weighted: bool) -> None:
         if self.estimator is None:

@@ -49,6 +49,17 @@ class Layout:
         return layout, layout._joined(rows, more, y)
 
     @classmethod
+    def elsewhere(cls, label_column: str, found: list[Any], columns: tuple[str, ...]) -> Layout:
+        """The layout of rows that a cluster has, of which these labels were found."""
+        if len(found) != 2:
+            shown_labels = shown(", ".join(map(str, found[:5])))
+            raise ValueError(f"y has {len(found)} labels, and two are needed: {shown_labels}")
+        classes = two_classes(np.array(found))
+        positive = classes.tolist()[1]
+        label = _column(label_column) if positive is True else _condition(label_column, positive)
+        return cls(label, label_column, classes, columns)
+
+    @classmethod
     def of_file(cls, described: dict[str, Any], classes: Iterable[Any] | None = None) -> Layout:
         """The layout that a model file describes. `classes` replace the labels that it names."""
         label, columns = described["label"], described["label_columns"]

@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 
 from . import _cluster, _fairgame, _partitions, _policy
+from ._columns import check_columns
 from ._estimator import FairGameClassifier
 from ._evaluation import Evaluation
 
 __all__ = ["audit", "evaluate", "predict", "train"]
 
 PATIENCE = 5.0  # Seconds without an answer before we look whether the worker is still there.
+OF_FIT: dict[str, Any] = {"threads": None}  # What `FairGameClassifier.fit` leaves as it is.
 NO_WORKER = 120.0  # Seconds that we wait for a worker when there is none.
 
 
@@ -45,15 +47,33 @@ def train(
     `threads_per_worker` threads, or as many as its worker has. With `checkpoint`, a training that was interrupted goes on
     from that folder if `resume` is true, on any number of workers. `cluster_` of the result counts what was asked.
     """
-    text = _policy.text(policy, margin)
+    more = {"n_jobs": n_jobs, "memory": memory, "checkpoint": checkpoint, "resume": resume, "verbose": verbose}
+    classifier, result = _trained(_policy.text(policy, margin), data, client, threads_per_worker, **more)
+    return FairGameClassifier._of(classifier, result=result)
+
+
+def _trained(policy: str, data: Any, client: Any, threads: int | None, **more: Any) -> tuple[Any, dict[str, Any]]:
+    """The classifier of `_fairgame.train_shards`, and what the training came to."""
+    if threads is not None and threads < 1:
+        raise ValueError("threads_per_worker is a number from 1 up")
     with _connected(client) as own:
         data = _read(data)
         runs = _cluster.files(data) if _cluster.is_path(data) else _partitions_of(data)
-        engine = DaskEngine(runs, client=own, threads=threads_per_worker)
-        name = data if isinstance(data, str) else "the rows of the cluster"
-        more = {"n_jobs": n_jobs, "memory": memory, "checkpoint": checkpoint, "resume": resume, "verbose": verbose}
-        classifier, result = _cluster.trained(text, engine, name, **more)
-    return FairGameClassifier._of(classifier, result=result)
+        engine = DaskEngine(runs, client=own, threads=threads)
+        return _cluster.trained(policy, engine, _cluster.name_of(data), **more)
+
+
+def _labelled(ddf: Any, y: Any) -> tuple[Any, str, list[Any]]:
+    """Rows with their label as a column, its name, and the labels that there are."""
+    if not isinstance(y, str):
+        if not hasattr(y, "to_delayed"):
+            raise ValueError("y is the name of a column of the frame, or a series of Dask beside it")
+        name = y.name if isinstance(y.name, str) and y.name else "label"
+        if name in ddf.columns:
+            raise ValueError(f"y is called {name!r}, and so is a column of the frame: give y={name!r}, or rename one")
+        ddf, y = ddf.assign(**{name: y}), name
+    check_columns(y, columns=list(ddf.columns))
+    return ddf, y, ddf[y].dropna().unique().compute().tolist()
 
 
 def predict(classifier: FairGameClassifier | str | os.PathLike[str], ddf: Any, *, keys: str | None = None) -> Any:
@@ -67,7 +87,7 @@ def predict(classifier: FairGameClassifier | str | os.PathLike[str], ddf: Any, *
 
     classifier = _cluster.loaded(classifier)
     _check(ddf)
-    _cluster.check_columns(classifier.features_in_use_, keys, columns=list(ddf.columns))
+    check_columns(classifier.features_in_use_, keys, columns=list(ddf.columns))
     kind = np.asarray(classifier.classes_).dtype
     empty = {"decision": pd.Series(dtype=object if kind.kind in "US" else kind), "probability": 0.0, "score": 0.0}
     meta = pd.DataFrame({name: pd.Series(one, dtype=getattr(one, "dtype", float)) for name, one in empty.items()}).iloc[:0]
@@ -88,7 +108,7 @@ def evaluate(
     """
     classifier = _cluster.loaded(classifier)
     _check(ddf)
-    _cluster.check_columns(sample_weight, unit, columns=list(ddf.columns))
+    check_columns(sample_weight, unit, columns=list(ddf.columns))
     more = (classifier, sample_weight, unit, _fairgame.__version__)
     sums = _fairgame.Sums.of_classifier(classifier._classifier)
     return _judged(sums, ddf, _partitions.evaluated, more, confidence)
@@ -111,7 +131,7 @@ def audit(
     `predictions`, `sample_weight` and `unit` name columns. Constraints with `quantile()` are refused: write the number.
     """
     _check(ddf)
-    _cluster.check_columns(predictions, sample_weight, unit, columns=list(ddf.columns))
+    check_columns(predictions, sample_weight, unit, columns=list(ddf.columns))
     policy = _cluster.audit_policy(label, objective, constraints)
     sums = _fairgame.Sums.of_policy(policy)
     more = (policy, predictions, str(label), positive, sample_weight, unit, _fairgame.__version__)

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _arguments, _cluster, _fairgame, _partitions, _policy
+from ._columns import check_columns
 from ._estimator import FairGameClassifier
 from ._evaluation import Evaluation
 
 __all__ = ["audit", "evaluate", "predict", "train"]
+
+OF_FIT: dict[str, Any] = {"threads": 1}  # What `FairGameClassifier.fit` leaves as it is.
 
 
 def train(
@@ -34,25 +37,40 @@ def train(
     `"rows/*.parquet"`, or a list of these, which all nodes can read. A name with `://` is read by Ray. There are as many `actors` as
     the cluster has processors for, each with `threads_per_actor` of them. The others are as of `fairgame.dask.train`.
     """
-    text = _policy.text(policy, margin)
+    more = {"n_jobs": n_jobs, "memory": memory, "checkpoint": checkpoint, "resume": resume, "verbose": verbose}
+    classifier, result = _trained(_policy.text(policy, margin), data, actors, threads_per_actor, **more)
+    return FairGameClassifier._of(classifier, result=result)
+
+
+def _trained(policy: str, data: Any, actors: int | None, threads: int, **more: Any) -> tuple[Any, dict[str, Any]]:
+    """The classifier of `_fairgame.train_shards`, and what the training came to."""
     ray = _connected()
-    if threads_per_actor < 1 or (actors is not None and actors < 1):
+    if actors is not None and not isinstance(actors, int):
+        raise ValueError("client is for data frames of Dask: Ray is reached by ray.init()")
+    if threads < 1 or (actors is not None and actors < 1):
         raise ValueError("actors and threads_per_actor are numbers from 1 up")
     data = _read(data)
     runs = _cluster.files(data) if _cluster.is_path(data) else _blocks_of(data)
-    count = actors or max(1, int(ray.cluster_resources().get("CPU", 1)) // threads_per_actor)
-    engine = RayEngine(runs, actors=count, threads=threads_per_actor)
-    name = data if isinstance(data, str) else "the rows of the cluster"
-    more = {"n_jobs": n_jobs, "memory": memory, "checkpoint": checkpoint, "resume": resume, "verbose": verbose}
-    classifier, result = _cluster.trained(text, engine, name, **more)
-    return FairGameClassifier._of(classifier, result=result)
+    there = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+    if actors is not None and actors > there:
+        raise ValueError(f"the cluster has processors for {there} actors of {threads} threads, and {actors} are asked for")
+    engine = RayEngine(runs, actors=actors or there, threads=threads)
+    return _cluster.trained(policy, engine, _cluster.name_of(data), **more)
+
+
+def _labelled(dataset: Any, y: Any) -> tuple[Any, str, list[Any]]:
+    """Rows with their label as a column, its name, and the labels that there are."""
+    if not isinstance(y, str):
+        raise ValueError("y is the name of a column of the dataset")
+    check_columns(y, columns=dataset.columns())
+    return dataset, y, [one for one in dataset.unique(y) if one is not None and one == one]
 
 
 def predict(classifier: FairGameClassifier | str | os.PathLike[str], dataset: Any, *, keys: str | None = None) -> Any:
     """Decides rows: a lazy dataset with the columns `decision`, `probability` and `score`, as of `fairgame.dask.predict`."""
     classifier = _cluster.loaded(classifier)
     _check(dataset)
-    _cluster.check_columns(classifier.features_in_use_, keys, columns=dataset.columns())
+    check_columns(classifier.features_in_use_, keys, columns=dataset.columns())
     more = {"model": classifier, "keys": keys}
     return dataset.map_batches(_partitions.decided, fn_kwargs=more, batch_format="pandas", batch_size=None)
 
@@ -68,7 +86,7 @@ def evaluate(
     """Evaluates a classifier on a dataset of `ray.data`, as `fairgame.dask.evaluate` does."""
     classifier = _cluster.loaded(classifier)
     _check(dataset)
-    _cluster.check_columns(sample_weight, unit, columns=dataset.columns())
+    check_columns(sample_weight, unit, columns=dataset.columns())
     more = (classifier, sample_weight, unit, _fairgame.__version__)
     sums = _fairgame.Sums.of_classifier(classifier._classifier)
     return _judged(sums, dataset, _partitions.evaluated, more, confidence)
@@ -88,7 +106,7 @@ def audit(
 ) -> Evaluation:
     """Evaluates decisions of any origin on a dataset of `ray.data`, as `fairgame.dask.audit` does."""
     _check(dataset)
-    _cluster.check_columns(predictions, sample_weight, unit, columns=dataset.columns())
+    check_columns(predictions, sample_weight, unit, columns=dataset.columns())
     policy = _cluster.audit_policy(label, objective, constraints)
     sums = _fairgame.Sums.of_policy(policy)
     more = (policy, predictions, str(label), positive, sample_weight, unit, _fairgame.__version__)
