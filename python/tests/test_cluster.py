@@ -203,6 +203,29 @@ def test_what_does_not_fit_is_refused_before_training(folder, client, tmp_path, 
         fairgame.dask.train(TREES, folder, client)
 
 
+def test_a_worker_without_the_package(folder):
+    distributed = pytest.importorskip("distributed")
+    import fairgame.dask
+
+    def hide():
+        import sys
+
+        class Hidden:
+            def find_spec(self, name, path=None, target=None):
+                if name.split(".")[0] == "fairgame":
+                    raise ModuleNotFoundError("No module named 'fairgame'", name="fairgame")
+
+        for name in [name for name in sys.modules if name.split(".")[0] == "fairgame"]:
+            del sys.modules[name]
+        sys.meta_path.insert(0, Hidden())
+
+    how = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None, "memory_limit": 0}
+    with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster) as client:
+        client.run(hide)
+        with pytest.raises(RuntimeError, match="has no package fairgame: install fairgame"):
+            fairgame.dask.train(TREES, folder, client)
+
+
 def test_few_rows_and_what_is_wrong_with_a_value(client, tmp_path):
     import fairgame.dask
 

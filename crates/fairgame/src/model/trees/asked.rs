@@ -10,6 +10,7 @@
 use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 
 use super::boost::{Lesson, Sampler, grow_on};
 use super::field::{About, Cut, Field, Round, Rows};
@@ -72,7 +73,7 @@ pub(crate) enum Answer {
     Heaviest(f32),
     About(About),
     /// The sums of histograms, as bytes: of the columns that a tree may split on, the levels that they have, and missing.
-    Sums(Vec<Vec<u8>>),
+    Sums(Vec<ByteBuf>),
     Done,
 }
 
@@ -122,7 +123,7 @@ impl Holder {
                 let round = Round { number: *number as usize, sampler, frame };
                 let mut histogram = Histogram::new();
                 self.rows.open(&round, &mut histogram)?;
-                Ok(Answer::Sums(vec![frame.bytes(&mut histogram)]))
+                Ok(Answer::Sums(vec![ByteBuf::from(frame.bytes(&mut histogram))]))
             }
             Question::Cut(cuts) => {
                 let (sampler, scale) = self.sampler.ok_or_else(early)?;
@@ -139,7 +140,8 @@ impl Holder {
                     let sum = cut.sum.map(usize::from);
                     let own = Cut { leaf, column, goes_left: &goes_left, sum };
                     self.rows.cut(&round, own, &[], &mut histogram)?;
-                    sums.push(sum.map_or_else(Vec::new, |_| frame.bytes(&mut histogram)));
+                    let bytes = sum.map_or_else(Vec::new, |_| frame.bytes(&mut histogram));
+                    sums.push(ByteBuf::from(bytes));
                 }
                 Ok(Answer::Sums(sums))
             }

@@ -93,9 +93,8 @@ impl Frame<'_> {
 
 /// Adds sums that are bytes to a histogram.
 pub(super) fn plus_words(frame: &Frame<'_>, into: &mut Histogram, bytes: &[u8]) -> Result<()> {
-    let mut words = bytes.chunks_exact(8).map(|word| {
-        word.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)) as i64
-    });
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut words = words.iter().map(|word| i64::from_le_bytes(*word));
     let wrong = || Error::new(ErrorKind::Format, "a histogram is of other columns");
     for (at, column) in into.iter_mut().enumerate() {
         let (levels, missing) = frame.used(at, column);
@@ -106,7 +105,7 @@ pub(super) fn plus_words(frame: &Frame<'_>, into: &mut Histogram, bytes: &[u8]) 
             *sum = plus(*sum, [gradient, hessian]);
         }
     }
-    if words.next().is_some() { Err(wrong()) } else { Ok(()) }
+    if words.next().is_some() || !rest.is_empty() { Err(wrong()) } else { Ok(()) }
 }
 
 /// Rows of a training, of which some are added up.

@@ -88,7 +88,7 @@ pub(super) struct Noted {
 /// The notes of a chunk, in as few bytes as they fit. The largest number stands for [`TEST`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Notes {
-    Byte(Vec<u8>),
+    Byte(#[serde(with = "serde_bytes")] Vec<u8>),
     Short(Vec<u16>),
     Long(Vec<u32>),
 }

@@ -290,23 +290,26 @@ impl Driver {
         if rows != total {
             return Err(super::super::storing::changed());
         }
-        let mut from = 0;
-        loop {
-            let mut any = false;
-            for carried in self.ask_for::<Carried>(&Question::Fetch { from, rows: AT_ONCE })? {
-                any |= carried.rows() > 0;
-                carried.each(storing.like, |(of_val, key), row| {
-                    let hash = depot::hash(piles.whose.order, row.number);
-                    let pile = piles.whose.pile(of_val, key);
-                    let spot = piles.piles[pile].next(hash);
-                    let spot = spot.ok_or_else(super::super::storing::changed)?;
-                    depots[usize::from(of_val)].put(spot, row)
-                })?;
-            }
+        // The next rows are on their way while these are stored.
+        let fetch = |from| self.ask_for::<Carried>(&Question::Fetch { from, rows: AT_ONCE });
+        let (mut from, mut next) = (AT_ONCE, fetch(0)?);
+        while next.iter().any(|carried| carried.rows() > 0) {
+            let here = std::mem::take(&mut next);
+            next = std::thread::scope(|scope| {
+                let asked = scope.spawn(|| fetch(from));
+                for carried in here {
+                    carried.each(storing.like, |(of_val, key), row| {
+                        let hash = depot::hash(piles.whose.order, row.number);
+                        let pile = piles.whose.pile(of_val, key);
+                        let spot = piles.piles[pile].next(hash);
+                        let spot = spot.ok_or_else(super::super::storing::changed)?;
+                        depots[usize::from(of_val)].put(spot, row)
+                    })?;
+                }
+                let over = |_| Err(Error::new(ErrorKind::Io, "the shards cannot be asked"));
+                asked.join().unwrap_or_else(over)
+            })?;
             tell(watch, Pass { name: "storing", rows: total, of: Some(total) })?;
-            if !any {
-                break;
-            }
             from += AT_ONCE;
         }
         self.ask(&Question::Fetched)?;

@@ -38,7 +38,11 @@ pub(super) enum Question {
     /// What trees ask.
     Trees(trees::Question),
     /// What a classifier comes to on the rows to test on.
-    Test { by: By, classifier: Vec<u8> },
+    Test {
+        by: By,
+        #[serde(with = "serde_bytes")]
+        classifier: Vec<u8>,
+    },
 }
 
 /// How the rows are to be read.
@@ -124,8 +128,10 @@ pub(super) struct Carried {
     pub(super) of_val: Vec<bool>,
     keys: Vec<u64>,
     weights: Vec<[f32; 2]>,
+    #[serde(with = "serde_bytes")]
     codes: Vec<u8>,
     values: Vec<f32>,
+    #[serde(with = "serde_bytes")]
     bins: Vec<u8>,
     hashes: Vec<u64>,
 }
@@ -214,7 +220,7 @@ impl Carried {
 /// An answer, or why there is none.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
-    Answered(Vec<u8>),
+    Answered(#[serde(with = "serde_bytes")] Vec<u8>),
     Failed(Failure),
 }
 
