@@ -51,6 +51,8 @@ struct Here {
     history: Vec<Vec<u8>>,
     asked: usize,
     lose_every: usize,
+    /// At this question the first shard is lost, and its first run has other rows when it is built again.
+    change_at: Option<(usize, Table)>,
 }
 
 impl Here {
@@ -70,8 +72,15 @@ impl Here {
                 (0..all.len() as u32).filter(|run| *run as usize % shards == shard).collect()
             })
             .collect();
-        let mut here =
-            Here { all, owners, shards: Vec::new(), history: Vec::new(), asked: 0, lose_every };
+        let mut here = Here {
+            all,
+            owners,
+            shards: Vec::new(),
+            history: Vec::new(),
+            asked: 0,
+            lose_every,
+            change_at: None,
+        };
         here.shards = (0..shards).map(|shard| here.shard(shard)).collect();
         here
     }
@@ -88,8 +97,14 @@ impl Here {
 impl Engine for Here {
     fn ask(&mut self, question: &[u8], keep: Option<usize>) -> Result<Vec<Vec<u8>>> {
         self.asked += 1;
-        if self.lose_every > 0 && self.asked.is_multiple_of(self.lose_every) {
-            let lost = self.asked / self.lose_every % self.shards.len();
+        let change = self.change_at.take_if(|(at, _)| *at == self.asked);
+        let changes = change.is_some();
+        if let Some((_, other)) = change {
+            self.all[0] = other;
+        }
+        let loses = self.lose_every > 0 && self.asked.is_multiple_of(self.lose_every);
+        if changes || loses {
+            let lost = if changes { 0 } else { self.asked / self.lose_every % self.shards.len() };
             self.shards[lost] = self.shard(lost);
             for question in &self.history {
                 self.shards[lost].answer(question);
@@ -217,4 +232,41 @@ fn parts_that_do_not_fit() {
     assert!(error.contains("part 1: column `x` is a boolean, and in part 0 a number"), "{error}");
     let error = refused(vec![good.take(&[])]);
     assert!(error.contains("there is no row of data"), "{error}");
+}
+
+/// Parts whose columns come in another order, are all missing, or that have no rows at all.
+#[test]
+fn parts_that_are_put_right() {
+    let all = table(PLENTY, 7);
+    let mut columns = all.columns().to_vec();
+    // Of the first part, the column `z` is missing everywhere.
+    let Values::Number(z) = &mut columns[1].values else { panic!("a column of numbers") };
+    z[..200_000].fill(f64::NAN);
+    let all = Table::new(columns).unwrap();
+    let cuts = [200_000, 500_000, 500_000];
+    let mut here = Here::new(&all, &cuts, 2, 9);
+    let mut first = here.all[0].columns().to_vec();
+    first[1].values = Values::Category(Category::from_texts((0..200_000).map(|_| None)));
+    here.all[0] = Table::new(first).unwrap();
+    let reversed: Vec<Column> = here.all[1].columns().iter().rev().cloned().collect();
+    here.all[1] = Table::new(reversed).unwrap();
+    here.shards = (0..2).map(|shard| here.shard(shard)).collect();
+    let [one, found] = both(&spec("trees"), &all, here);
+    assert!(one == found);
+}
+
+/// A shard is lost, and the rows that it is built from are others by then.
+#[test]
+fn rows_that_change_between_questions() {
+    // The first questions are for the number of rows, which is the same, and how to read them.
+    for lose_at in [4, 5, 6, 7, 12] {
+        let all = table(PLENTY, 8);
+        let mut here = Here::new(&all, &[400_000], 2, 0);
+        here.change_at = Some((lose_at, table(PLENTY, 9).take(&(0..400_000).collect::<Vec<_>>())));
+        let plan = spec("trees").plan(&Default::default()).unwrap();
+        let Err(error) = plan.run_shards(Driver::new(here, "rows"), &mut ()) else {
+            panic!("other rows were trained on, question {lose_at}")
+        };
+        assert!(error.to_string().contains("changed"), "question {lose_at}: {error}");
+    }
 }

@@ -26,6 +26,8 @@ pub struct Chunks {
     names: Vec<String>,
     started: bool,
     ended: bool,
+    /// Whether sources without rows are a table without rows; otherwise they are an error.
+    pub(super) may_be_empty: bool,
 }
 
 impl Chunks {
@@ -40,6 +42,7 @@ impl Chunks {
             names: Vec::new(),
             started: false,
             ended: false,
+            may_be_empty: false,
         }
     }
 
@@ -64,7 +67,8 @@ impl Chunks {
                 self.open = None;
             }
         }
-        if self.table.rows() > 0 {
+        let is_empty = self.may_be_empty && !self.started && !self.table.columns.is_empty();
+        if self.table.rows() > 0 || is_empty {
             self.started = true;
             return self.table.take().map(Some);
         }

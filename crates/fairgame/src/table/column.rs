@@ -71,6 +71,15 @@ impl Category {
 }
 
 impl Values {
+    /// So many missing values of a kind.
+    pub(super) fn missing_of(kind: Kind, rows: usize) -> Values {
+        match kind {
+            Kind::Number => Values::Number(vec![f64::NAN; rows]),
+            Kind::Category => Values::Category(Category::from_texts((0..rows).map(|_| None))),
+            Kind::Boolean => Values::Boolean(vec![None; rows]),
+        }
+    }
+
     /// Values of one kind, one after the other.
     pub(super) fn concat<'a>(all: impl Iterator<Item = &'a Values>) -> Result<Values> {
         let (mut numbers, mut truths) = (Vec::new(), Vec::new());

@@ -36,6 +36,10 @@ pub trait Runs: Send + Sync {
 pub struct Feed<'a> {
     name: String,
     rows: Held<'a>,
+    /// The columns that are expected, in their order, and their kinds.
+    expected: Vec<(String, Kind)>,
+    /// Whether these rows are a part of others. Then files may have no rows, and columns come as they are expected.
+    is_part: bool,
 }
 
 enum Held<'a> {
@@ -196,17 +200,51 @@ impl<'a> Feed<'a> {
                 }
             }
         }
-        Ok(Feed { name: name.into(), rows: Held::Sources(all, Box::new(options)) })
+        Ok(Feed::new(name.into(), Held::Sources(all, Box::new(options))))
     }
 
     /// The rows of a table that is in memory.
     pub fn of(name: impl Into<String>, table: Cow<'a, Table>) -> Self {
-        Feed { name: name.into(), rows: Held::Table(table) }
+        Feed::new(name.into(), Held::Table(table))
     }
 
     /// Rows that hand out runs of themselves.
     pub fn runs(name: impl Into<String>, rows: impl Runs + 'a) -> Self {
-        Feed { name: name.into(), rows: Held::Runs(Box::new(rows)) }
+        Feed::new(name.into(), Held::Runs(Box::new(rows)))
+    }
+
+    fn new(name: String, rows: Held<'a>) -> Self {
+        Feed { name, rows, expected: Vec::new(), is_part: false }
+    }
+
+    /// These rows are a part of others: files may have no rows, and columns come in the order and of the kinds that are
+    /// expected.
+    pub(crate) fn as_part(mut self) -> Self {
+        self.is_part = true;
+        self
+    }
+
+    /// Whether the kinds of columns are inferred from text, rather than stored with the rows.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub(crate) fn is_text(&self) -> Result<bool> {
+        let Held::Sources(sources, _) = &self.rows else { return Ok(false) };
+        for source in sources {
+            let (name, opened) = match source {
+                Again::File(path, _) => (path.display().to_string(), File::open(path)),
+                Again::Copy(name, file) => (name.clone(), file.try_clone()),
+                Again::Shipped(_) => return Ok(true),
+                Again::Batches(..) => continue,
+            };
+            let failed = |error: std::io::Error| open_failed(&error).at(&name);
+            let mut file = opened.map_err(failed)?;
+            file.rewind().map_err(failed)?;
+            if matches!(input::file(file).map_err(|error| error.at(&name))?, Input::Csv(_)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What messages call the rows.
@@ -233,8 +271,9 @@ impl<'a> Feed<'a> {
         self
     }
 
-    /// From now on, columns are of these kinds where they are there.
+    /// From now on, columns are of these kinds and in this order where they are there.
     pub(crate) fn expect(&mut self, kinds: &[(String, Kind)]) {
+        self.expected = kinds.to_vec();
         if let Held::Sources(_, options) = &mut self.rows {
             options.expected = kinds.iter().cloned().collect();
         }
@@ -327,7 +366,9 @@ impl<'a> Feed<'a> {
             return chunks([], &ReadOptions::default(), rows);
         };
         let sources = sources.iter().map(Again::open).collect::<Result<Vec<_>>>()?;
-        chunks(sources, options, rows)
+        let mut all = chunks(sources, options, rows)?;
+        all.may_be_empty = self.is_part;
+        Ok(all)
     }
 
     /// Hands out all rows, in tables of at most so many. Once all were read, files that have changed are an error.
@@ -337,6 +378,13 @@ impl<'a> Feed<'a> {
     pub(crate) fn each(&self, rows: usize, mut see: impl FnMut(Table) -> Result<()>) -> Result<()> {
         let runs =
             |all: usize| (0..all).step_by(rows).map(move |first| first..all.min(first + rows));
+        let mut see = |chunk: Table| match chunk.rows() {
+            0 => Ok(()),
+            _ if self.is_part => {
+                see(chunk.like(&self.expected).map_err(|error| error.at(&self.name))?)
+            }
+            _ => see(chunk),
+        };
         match &self.rows {
             Held::Table(table) => {
                 runs(table.rows()).try_for_each(|run| see(table.take(&run.collect::<Vec<_>>())))

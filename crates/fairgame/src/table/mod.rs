@@ -139,6 +139,40 @@ impl Table {
         Table::new(first.columns.iter().map(column).collect::<Result<_>>()?)
     }
 
+    /// The same rows with columns in this order and of these kinds, where they are there; other columns come after them. A
+    /// column whose values are all missing becomes one of the kind that is expected.
+    ///
+    /// # Errors
+    /// If a column with values is of another kind.
+    pub(crate) fn like(self, kinds: &[(String, Kind)]) -> Result<Table> {
+        let same = |(own, (name, kind)): (&Column, &(String, Kind))| {
+            own.name == *name && own.values.kind() == *kind
+        };
+        if kinds.len() == self.columns.len() && self.columns.iter().zip(kinds).all(same) {
+            return Ok(self);
+        }
+        let mut rest: Vec<Option<Column>> = self.columns.into_iter().map(Some).collect();
+        let mut columns = Vec::with_capacity(rest.len());
+        for (name, kind) in kinds {
+            let place = self.places.get(name).and_then(|&place| rest[place].take());
+            let Some(mut column) = place else { continue };
+            let found = column.values.kind();
+            if found != *kind {
+                let rows = column.values.len();
+                if (0..rows).any(|row| !column.values.is_missing(row)) {
+                    let message =
+                        format!("column `{}` has to be a {kind}, and is a {found}", shown(name));
+                    return Err(Error::new(ErrorKind::Column, message)
+                        .help("give all parts the same columns, of the same types"));
+                }
+                column.values = Values::missing_of(*kind, rows);
+            }
+            columns.push(column);
+        }
+        columns.extend(rest.into_iter().flatten());
+        Table::new(columns)
+    }
+
     /// The same table with the values of one column in another order; an unknown column changes nothing.
     pub(crate) fn with_column_reordered(&self, name: &str, order: &[usize]) -> Table {
         let columns = self.columns.iter().map(|column| match column.name == name {

@@ -21,8 +21,8 @@ use crate::random::{Stream, mix};
 use crate::threads::Threads;
 use crate::{Error, ErrorKind, Result};
 
-/// Trees learn from fewer rows than this: with more, sums of hessians would have too few bits.
-pub(super) const MOST_ROWS: usize = 1 << 27;
+/// Trees learn from fewer rows than this: the number of a row has 32 bits.
+pub(super) const MOST_ROWS: usize = u32::MAX as usize;
 
 /// What trees learn from.
 #[derive(Debug, Clone, Copy)]

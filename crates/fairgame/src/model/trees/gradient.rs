@@ -13,11 +13,11 @@
 //! A [`Sum`] is two words: the gradients, and the hessians together with the number of rows. With fewer than 2^L rows,
 //! each row adds `hessian · 2^L + 1` to the second word, which fits into 64 bits as long as b + 2L ≤ 64: b is 28 up to
 //! 262,143 rows, 24 at a million and 10 at 2²⁷, where what rounding adds to a leaf is still below a thousandth of its
-//! hessian for most rows.
+//! hessian for most rows. From 2²⁷ rows on the second word has hessians alone, with b = 28. The number of rows is then
+//! taken as what the hessian would need at least, Σ hessian / (w / 4): a leaf that has enough of these has enough rows.
 
 use serde::{Deserialize, Serialize};
 
-use super::boost::MOST_ROWS;
 use crate::wide::wide;
 
 /// The gradient and hessian of one row, as integers.
@@ -43,9 +43,14 @@ pub(crate) struct Scale {
     to: [f64; 2],
     /// What an integer of 1 is.
     from: [f64; 2],
-    /// L: the bits that count rows.
+    /// L: the bits that count rows; 0 where they are not counted.
     bits: u32,
+    /// b: the bits of a row's hessian.
+    hessian: u32,
 }
+
+/// From so many rows on, they are not counted.
+const UNCOUNTED: usize = 1 << 27;
 
 /// Adding this to a number below 2³¹ leaves the nearest integer in the lowest bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -53,25 +58,30 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 impl Scale {
     /// The scale for so many rows, none heavier than `heaviest`.
     pub(super) fn new(rows: usize, heaviest: f32) -> Self {
-        debug_assert!(rows < MOST_ROWS && heaviest > 0.0 && heaviest.is_finite());
-        let bits = usize::BITS - rows.leading_zeros();
-        let hessian = 28.min(64 - 2 * bits as i32);
+        debug_assert!(heaviest > 0.0 && heaviest.is_finite());
+        let (bits, hessian) = match usize::BITS - rows.leading_zeros() {
+            _ if rows >= UNCOUNTED => (0, 28),
+            bits => (bits, 28.min(64 - 2 * bits)),
+        };
         // The least power of two that is at least the heaviest weight.
         let exponent = f64::from(heaviest).log2().ceil() as i32;
-        let to = [2.0_f64.powi(27 - exponent), 2.0_f64.powi(hessian + 2 - exponent)];
-        Scale { to, from: [1.0 / to[0], 1.0 / to[1]], bits }
+        let to = [2.0_f64.powi(27 - exponent), 2.0_f64.powi(hessian as i32 + 2 - exponent)];
+        Scale { to, from: [1.0 / to[0], 1.0 / to[1]], bits, hessian }
     }
 
     /// What a row adds to a sum.
     #[inline(always)]
     pub(super) fn row(&self, [gradient, hessian]: Pair) -> Sum {
-        [i64::from(gradient), (i64::from(hessian) << self.bits) + 1]
+        [i64::from(gradient), (i64::from(hessian) << self.bits) + i64::from(self.bits > 0)]
     }
 
-    /// How many rows a sum is of.
+    /// How many rows a sum is of; where they are not counted, how many at least.
     #[inline(always)]
     pub(super) fn count(&self, sum: Sum) -> u64 {
-        sum[1] as u64 & ((1 << self.bits) - 1)
+        match self.bits {
+            0 => sum[1] as u64 >> self.hessian,
+            bits => sum[1] as u64 & ((1 << bits) - 1),
+        }
     }
 
     /// The gradient and the hessian of a sum.
@@ -197,16 +207,28 @@ mod tests {
         assert!((real.1 - exact.1).abs() < rows as f64 * 1e-8, "{real:?} {exact:?}");
     }
 
-    /// The most rows that there may be, all of the greatest hessian, overflow nothing.
+    /// The most rows that there may be, all of the greatest hessian, overflow nothing, counted or not.
     #[test]
     fn the_largest_sums_fit() {
-        let rows = MOST_ROWS - 1;
-        let scale = Scale::new(rows, 1.0);
-        let mut pairs = [[0; 2]];
-        scale.pairs(&[0.0], &[0.0], None, &mut pairs);
-        let row = scale.row(pairs[0]);
-        let sum = [row[0] * rows as i64, row[1].wrapping_mul(rows as i64)];
-        assert_eq!(scale.count(sum), rows as u64);
-        assert_eq!(scale.real(sum), (0.5 * rows as f64, 0.25 * rows as f64));
+        for rows in [UNCOUNTED - 1, UNCOUNTED, u32::MAX as usize] {
+            let scale = Scale::new(rows, 1.0);
+            let mut pairs = [[0; 2]];
+            scale.pairs(&[0.0], &[0.0], None, &mut pairs);
+            let row = scale.row(pairs[0]);
+            let sum = [row[0] * rows as i64, row[1].wrapping_mul(rows as i64)];
+            assert_eq!(scale.count(sum), rows as u64);
+            assert_eq!(scale.real(sum), (0.5 * rows as f64, 0.25 * rows as f64));
+        }
+    }
+
+    /// Where rows are not counted, no more are found than there are.
+    #[test]
+    fn rows_that_are_not_counted() {
+        let scale = Scale::new(UNCOUNTED, 2.0);
+        let mut pairs = [[0; 2]; 3];
+        scale.pairs(&[0.0, 3.0, -9.0], &[0.0; 3], Some(&[2.0, 1.0, 2.0]), &mut pairs);
+        let sum = pairs.iter().fold([0; 2], |sum, pair| plus(sum, scale.row(*pair)));
+        assert_eq!(scale.count(sum), 1);
+        assert_eq!(scale.count(minus(sum, sum)), 0);
     }
 }

@@ -89,6 +89,12 @@ impl Pile {
             .unzip();
     }
 
+    /// Whether all rows that were counted have got their places, but for those of buckets that are elsewhere.
+    pub(super) fn is_full(&self) -> bool {
+        let places = self.next.iter().zip(&self.ends).zip(&self.kept);
+        places.into_iter().all(|((next, end), kept)| !kept || next == end)
+    }
+
     /// Where a row goes; none if it was not counted.
     pub(super) fn next(&mut self, hash: u64) -> Option<Spot> {
         let bucket = self.bucket(hash);

@@ -85,6 +85,11 @@ impl Gather {
         Ok(())
     }
 
+    /// The key from which on rows were dropped, if some were.
+    pub(super) fn dropped_from(&self) -> Option<u64> {
+        self.below
+    }
+
     /// The keys of the rows.
     pub(super) fn keys(&self) -> impl Iterator<Item = u64> {
         self.rows.iter().map(|&(key, _)| key)
@@ -106,9 +111,15 @@ impl Gather {
         Ok(Gathered { table: Table::concat(&self.pieces)?.into(), rows: self.rows })
     }
 
-    /// The limit for [`Gather::part`], from the keys of all parts.
-    pub(super) fn limit(mut keys: Vec<u64>, most: usize) -> Option<u64> {
-        (keys.len() > most).then(|| *keys.select_nth_unstable(most).1)
+    /// The limit for [`Gather::part`], from the keys of all parts, and from which on parts have dropped rows. A part drops
+    /// rows that share a key together, and others may still have rows of that key.
+    pub(super) fn limit(
+        mut keys: Vec<u64>,
+        dropped: impl Iterator<Item = Option<u64>>,
+        most: usize,
+    ) -> Option<u64> {
+        let own = (keys.len() > most).then(|| *keys.select_nth_unstable(most).1);
+        dropped.flatten().chain(own).min()
     }
 
     /// The sample that parts make together, in the order of the row numbers.
@@ -196,7 +207,8 @@ mod tests {
         for cuts in [vec![0, rows], vec![0, 3, 9_000, rows], vec![0, 19_999, rows]] {
             let parts = || cuts.windows(2).rev().map(|cut| gather(cut[0]..cut[1]));
             let keys = parts().flat_map(|part| part.keys().collect::<Vec<_>>()).collect();
-            let below = Gather::limit(keys, most);
+            let dropped: Vec<_> = parts().map(|part| part.dropped_from()).collect();
+            let below = Gather::limit(keys, dropped.into_iter(), most);
             let travelled = parts().map(|part| {
                 let bytes = postcard::to_allocvec(&part.part(below).unwrap()).unwrap();
                 postcard::from_bytes(&bytes).unwrap()

@@ -1,17 +1,17 @@
 //! Who asks the shards, and goes the road of a training with what they answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::depot;
+use super::super::depot::{self, Pile};
 use super::super::gather::Gather;
 use super::super::scan::{By, Look, Noted, SAMPLES, Scanned, retold, sizes};
 use super::super::storing::{AllStored, Stamped, Storing, TEACH};
 use super::super::{JUDGED, Streams, tell};
 use super::wire::{
-    Begin, Carried, Counted, Question, Reply, Samples, ScanAnswer, Store, StoreAnswer, of_bytes,
-    to_bytes,
+    Begin, Carried, Counted, Described, KindFrom, Question, Reply, Samples, ScanAnswer, Seal,
+    Store, StoreAnswer, of_bytes, seal, to_bytes,
 };
 use crate::algorithm::Algorithm;
 use crate::classifier::Classifier;
@@ -23,8 +23,9 @@ use crate::table::{Feed, HeldTable, Kind, PLENTY, Table};
 use crate::train::{Pass, Plan, Watch};
 use crate::{Error, ErrorKind, Result};
 
-/// Most rows that a shard hands over at a time.
+/// Rows that shards hand over at a time, all together, and at least how many each.
 const AT_ONCE: u64 = 1 << 18;
+const LEAST_AT_ONCE: u64 = 4096;
 
 /// How questions get to shards, and answers back.
 pub trait Engine: Send {
@@ -45,6 +46,9 @@ pub struct Driver {
     /// The number of the first row of each run.
     firsts: Vec<u64>,
     runs: Vec<Counted>,
+    shards: u64,
+    /// What the first pass noted of each run.
+    noted: Mutex<Vec<[u8; 32]>>,
 }
 
 /// An engine, and which of the questions that it remembers matter.
@@ -62,12 +66,13 @@ impl Question {
             Question::Begin(_) => Some((0, true)),
             Question::Scan(..) => Some((1, true)),
             Question::Store(_) => Some((2, true)),
-            Question::Fetched => Some((3, true)),
-            Question::Teach { .. } => Some((4, true)),
-            Question::Trees(trees::Question::Start { .. }) => Some((5, true)),
-            Question::Trees(trees::Question::Learn { .. }) => Some((6, false)),
-            Question::Trees(trees::Question::Open { .. }) => Some((7, true)),
-            Question::Trees(trees::Question::Cut(_)) => Some((8, false)),
+            Question::Stored(_) => Some((3, true)),
+            Question::Fetched => Some((4, true)),
+            Question::Teach { .. } => Some((5, true)),
+            Question::Trees(trees::Question::Start { .. }) => Some((6, true)),
+            Question::Trees(trees::Question::Learn { .. }) => Some((7, false)),
+            Question::Trees(trees::Question::Open { .. }) => Some((8, true)),
+            Question::Trees(trees::Question::Cut(_)) => Some((9, false)),
             _ => None,
         }
     }
@@ -97,7 +102,14 @@ impl Driver {
     pub fn new(engine: impl Engine + 'static, name: impl Into<String>) -> Self {
         let engine = Remembering { engine: Box::new(engine), stages: Vec::new() };
         let (firsts, runs) = (Vec::new(), Vec::new());
-        Driver { engine: Mutex::new(engine), name: name.into(), firsts, runs }
+        Driver {
+            engine: Mutex::new(engine),
+            name: name.into(),
+            firsts,
+            runs,
+            shards: 1,
+            noted: Mutex::default(),
+        }
     }
 
     pub(in crate::train::streams) fn name(&self) -> &str {
@@ -115,8 +127,9 @@ impl Driver {
     /// Counts the rows and tells the shards how to read them. With fewer rows than are read in passes, or where the settings
     /// need a table, these are the rows.
     pub(in crate::train) fn settle(&mut self, plan: &Plan) -> Result<Option<Streams<'static>>> {
-        let mut runs: Vec<Counted> =
-            self.ask_for::<Vec<Counted>>(&Question::Count)?.into_iter().flatten().collect();
+        let counted: Vec<Vec<Counted>> = self.ask_for(&Question::Count)?;
+        self.shards = counted.len().max(1) as u64;
+        let mut runs: Vec<Counted> = counted.into_iter().flatten().collect();
         runs.sort_unstable_by_key(|run| run.run);
         if runs.iter().enumerate().any(|(at, run)| run.run as usize != at) {
             let message = "the shards do not have each run of rows once";
@@ -133,6 +146,12 @@ impl Driver {
         if rows == 0 {
             return Err(Error::new(ErrorKind::Format, "there is no row of data")
                 .help("give at least one row")
+                .at(&self.name));
+        }
+        if rows > u64::from(u32::MAX) {
+            let message = format!("there are {rows} rows, and the number of a row has 32 bits");
+            return Err(Error::new(ErrorKind::Settings, message)
+                .help(format!("train on a sample of at most {} rows", u32::MAX))
                 .at(&self.name));
         }
         let kinds = same_columns(&runs)?;
@@ -187,9 +206,10 @@ impl Driver {
         let (mut tables, mut firsts) = (Vec::new(), Vec::new());
         let mut starts = Vec::with_capacity(answers.len());
         let (mut all, mut keys) = (Vec::new(), [const { Vec::new() }; SAMPLES]);
-        let mut missing_units = 0;
+        let (mut missing_units, mut dropped) = (0, Vec::new());
         for answer in answers {
             starts.push(firsts.len());
+            dropped.push(answer.below);
             firsts.extend(answer.firsts);
             let table = Table::try_from(answer.patterns)?;
             tables.extend((table.rows() > 0).then_some(table));
@@ -206,9 +226,11 @@ impl Driver {
         }
 
         let mut own: Vec<Noted> = self.runs.iter().map(|_| Noted::default()).collect();
+        let mut seals = vec![[0; 32]; own.len()];
         for (start, runs) in starts.into_iter().zip(all) {
             for run in runs {
                 let place = own.get_mut(run.run as usize).ok_or_else(strange)?;
+                seals[run.run as usize] = seal(&run.notes, &run.weights, &run.keys);
                 let notes = run.notes.iter().map(|notes| retold(notes, &global[start..]));
                 *place = Noted {
                     notes: notes.collect(),
@@ -230,8 +252,12 @@ impl Driver {
         });
 
         let columns = self.runs.iter().map(|run| run.columns.len()).max().unwrap_or(0);
-        let mut sizes = sizes(columns).into_iter();
-        let below = keys.map(|keys| Gather::limit(keys, sizes.next().unwrap_or(0)));
+        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = seals;
+        let mut sizes = sizes(columns).into_iter().enumerate();
+        let below = keys.map(|keys| {
+            let (at, most) = sizes.next().unwrap_or_default();
+            Gather::limit(keys, dropped.iter().map(|dropped| dropped[at]), most)
+        });
         let mut parts = [const { Vec::new() }; SAMPLES];
         for Samples(own) in self.ask_for(&Question::Samples(below))? {
             parts.iter_mut().zip(own).for_each(|(parts, own)| parts.push(own));
@@ -261,6 +287,7 @@ impl Driver {
             Error::new(ErrorKind::Format, format!("the encoder cannot be sent: {error}"))
         };
         let store = Store {
+            noted: self.noted.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             encoder: serde_json::to_string(&storing.view.encoder).map_err(written)?,
             bins: storing
                 .bins
@@ -279,20 +306,23 @@ impl Driver {
             groups: strange[0].columns().map(str::to_owned).collect(),
         };
         let mut sums = Stamped::new(storing.prints());
-        let mut rows = 0;
+        let mut seals: Vec<Seal> = Vec::new();
         for answer in self.ask_for::<StoreAnswer>(&Question::Store(Box::new(store)))? {
-            sums.prints.iter_mut().zip(answer.prints).for_each(|(print, own)| print.add(own));
+            let Some(seal) = answer.seal else { continue };
+            sums.prints.iter_mut().zip(seal.prints).for_each(|(print, own)| print.add(own));
             let sketches = sums.sketches.iter_mut().zip(answer.sketches);
             sketches.for_each(|(sketch, own)| sketch.merge(own));
-            strange[0].add_missing(answer.rows, &answer.missing);
-            rows += answer.rows;
+            strange[0].add_missing(seal.rows, &answer.missing);
+            seals.push(seal);
         }
-        if rows != total {
+        if seals.iter().map(|seal| seal.rows).sum::<u64>() != total {
             return Err(super::super::storing::changed());
         }
+        self.ask(&Question::Stored(seals))?;
         // The next rows are on their way while these are stored.
-        let fetch = |from| self.ask_for::<Carried>(&Question::Fetch { from, rows: AT_ONCE });
-        let (mut from, mut next) = (AT_ONCE, fetch(0)?);
+        let at_once = (AT_ONCE / self.shards).max(LEAST_AT_ONCE);
+        let fetch = |from| self.ask_for::<Carried>(&Question::Fetch { from, rows: at_once });
+        let (mut from, mut next) = (at_once, fetch(0)?);
         while next.iter().any(|carried| carried.rows() > 0) {
             let here = std::mem::take(&mut next);
             next = std::thread::scope(|scope| {
@@ -310,7 +340,10 @@ impl Driver {
                 asked.join().unwrap_or_else(over)
             })?;
             tell(watch, Pass { name: "storing", rows: total, of: Some(total) })?;
-            from += AT_ONCE;
+            from += at_once;
+        }
+        if !piles.piles.iter().all(Pile::is_full) {
+            return Err(super::super::storing::changed());
         }
         self.ask(&Question::Fetched)?;
         storing.finish(depots, piles, sums)
@@ -347,33 +380,46 @@ impl Driver {
     }
 }
 
-/// The columns of all runs, and their kinds.
+/// The columns of all runs in the order of the first, and their kinds: as they are stored with some rows, or else as text is
+/// read in the first run that has values.
 fn same_columns(runs: &[Counted]) -> Result<Vec<(String, Kind)>> {
     let mut of = runs.iter().filter(|run| run.rows > 0);
     let Some(first) = of.next() else { return Ok(Vec::new()) };
-    let kinds: BTreeMap<&str, Kind> =
-        first.columns.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
+    let names: BTreeSet<&str> = first.columns.iter().map(|one| one.name.as_str()).collect();
+    let help = "give all parts the same columns, of the same types";
+    let wrong =
+        |message: String, at: &str| Err(Error::new(ErrorKind::Column, message).help(help).at(at));
     for run in of {
-        let own: BTreeMap<&str, Kind> =
-            run.columns.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
-        let help = "give all parts the same columns, of the same types";
-        let wrong =
-            |message: String| Err(Error::new(ErrorKind::Column, message).help(help).at(&run.name));
-        for (name, kind) in &kinds {
+        let own: BTreeSet<&str> = run.columns.iter().map(|one| one.name.as_str()).collect();
+        if let Some(name) = names.iter().find(|name| !own.contains(*name)) {
             let before = &first.name;
-            match own.get(name) {
-                None => return wrong(format!("there is no column `{name}`, and {before} has one")),
-                Some(own) if own != kind => {
-                    return wrong(format!("column `{name}` is a {own}, and in {before} a {kind}"));
-                }
-                Some(_) => {}
-            }
+            return wrong(format!("there is no column `{name}`, and {before} has one"), &run.name);
         }
-        if let Some(name) = own.keys().find(|name| !kinds.contains_key(*name)) {
-            return wrong(format!("there is a column `{name}`, and {} has none", first.name));
+        if let Some(name) = own.iter().find(|name| !names.contains(*name)) {
+            let before = &first.name;
+            return wrong(format!("there is a column `{name}`, and {before} has none"), &run.name);
         }
     }
-    Ok(first.columns.clone())
+    // Of each column, the kind and the run that it is of.
+    let mut kinds: BTreeMap<&str, (Kind, KindFrom, &str)> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.rows > 0) {
+        for Described { name, kind, from } in &run.columns {
+            match (kinds.get(name.as_str()), from) {
+                (None | Some((_, KindFrom::Nothing, _)), _) => {
+                    kinds.insert(name, (*kind, *from, &run.name));
+                }
+                (Some((before, _, other)), KindFrom::Type) if before != kind => {
+                    let message = format!("column `{name}` is a {kind}, and in {other} a {before}");
+                    return wrong(message, &run.name);
+                }
+                _ => {}
+            }
+        }
+    }
+    let kind = |one: &Described| {
+        (one.name.clone(), kinds.get(one.name.as_str()).map_or(one.kind, |found| found.0))
+    };
+    Ok(first.columns.iter().map(kind).collect())
 }
 
 /// The places of the rows that teach which the driver needs.

@@ -8,15 +8,15 @@ use super::super::scan::{By, Found, Look, Noted, pass};
 use super::super::storing::{Noticed, Stamp, Stamped, TEACH};
 use super::super::{Stream, tested};
 use super::wire::{
-    Begin, Carried, Counted, Failure, Question, Reply, RunNotes, Samples, ScanAnswer, Store,
-    StoreAnswer, of_bytes, to_bytes,
+    Begin, Carried, Counted, Described, Failure, KindFrom, Question, Reply, RunNotes, Samples,
+    ScanAnswer, Seal, Store, StoreAnswer, of_bytes, seal, to_bytes,
 };
 use crate::classifier::Classifier;
 use crate::encode::Encoder;
 use crate::evaluate::Accumulator;
 use crate::model::trees::{Answer, Bins, Holder};
 use crate::rate::{Quantiles, Question as Asked};
-use crate::table::{Feed, HeldTable, PLENTY, Table};
+use crate::table::{Column, Feed, HeldTable, PLENTY, Table};
 use crate::train::training::Print;
 use crate::train::{Plan, Shape, Spec};
 use crate::{Error, ErrorKind, Result, Threads};
@@ -32,6 +32,11 @@ pub struct Shard {
     held: Option<Held>,
     /// Rows that the driver needs.
     carried: Carried,
+    /// What the second pass found.
+    seal: Option<Seal>,
+    /// The first error, which is the answer to all that is asked later: a shard that is asked again what is remembered
+    /// does not hand out every answer.
+    failed: Option<Vec<u8>>,
 }
 
 /// A run of rows.
@@ -59,8 +64,10 @@ struct Held {
 impl Shard {
     /// Of these runs, each with its number among the runs of all shards.
     pub fn new(runs: Vec<(u32, Feed<'static>)>, threads: Threads) -> Self {
-        let run =
-            |(number, feed)| Run { number, stream: Stream::from(feed), noted: Noted::default() };
+        let run = |(number, feed): (u32, Feed<'static>)| {
+            let stream = Stream::from(feed.as_part());
+            Run { number, stream, noted: Noted::default() }
+        };
         Shard {
             runs: runs.into_iter().map(run).collect(),
             threads,
@@ -68,16 +75,23 @@ impl Shard {
             found: None,
             held: None,
             carried: Carried::default(),
+            seal: None,
+            failed: None,
         }
     }
 
     /// Answers a question of a [`Driver`](super::Driver). An error is an answer, too.
     pub fn answer(&mut self, question: &[u8]) -> Vec<u8> {
-        let reply = match self.reply(question) {
-            Ok(answer) => Reply::Answered(answer),
-            Err(error) => Reply::Failed(Failure::from(error)),
-        };
-        to_bytes(&reply).unwrap_or_default()
+        if let Some(failed) = &self.failed {
+            return failed.clone();
+        }
+        match self.reply(question) {
+            Ok(answer) => to_bytes(&Reply::Answered(answer)).unwrap_or_default(),
+            Err(error) => {
+                let failed = to_bytes(&Reply::Failed(Failure::from(error))).unwrap_or_default();
+                self.failed.insert(failed).clone()
+            }
+        }
     }
 
     fn reply(&mut self, question: &[u8]) -> Result<Vec<u8>> {
@@ -89,6 +103,10 @@ impl Shard {
             Question::Scan(by, quantiles) => to_bytes(&self.scan(by, quantiles)?),
             Question::Samples(below) => to_bytes(&self.samples(below)?),
             Question::Store(store) => to_bytes(&self.store(*store)?),
+            Question::Stored(seals) => match &self.seal {
+                Some(own) if !seals.contains(own) => Err(super::super::storing::changed()),
+                _ => Ok(Vec::new()),
+            },
             Question::Fetch { from, rows } => {
                 let end = self.carried.rows().min((from + rows) as usize);
                 to_bytes(&self.carried.some(end.min(from as usize)..end))
@@ -124,8 +142,17 @@ impl Shard {
                     Ok(())
                 })?;
             }
-            let kinds = found.first.columns().iter();
-            let columns = kinds.map(|one| (one.name.clone(), one.values.kind())).collect();
+            let is_text = feed.is_text()?;
+            let describe = |one: &Column| Described {
+                name: one.name.clone(),
+                kind: one.values.kind(),
+                from: match one.values.missing() == one.values.len() {
+                    true => KindFrom::Nothing,
+                    false if is_text => KindFrom::Text,
+                    false => KindFrom::Type,
+                },
+            };
+            let columns = found.first.columns().iter().map(describe).collect();
             Ok(Counted { run: run.number, name: feed.name().to_owned(), rows, columns })
         };
         self.runs.iter().map(count).collect()
@@ -197,6 +224,7 @@ impl Shard {
         let found = found.unwrap_or_else(|| Found::new(&question, &quantiles, 0));
         let answer = ScanAnswer {
             patterns: found.survey.table()?.into(),
+            below: std::array::from_fn(|at| found.gathers[at].dropped_from()),
             firsts: found.firsts.clone(),
             runs,
             missing_units: found.missing_units as u64,
@@ -224,6 +252,13 @@ impl Shard {
         let encoder: Encoder = serde_json::from_str(&store.encoder).map_err(broken)?;
         let bins: Option<Bins> =
             store.bins.as_deref().map(serde_json::from_str).transpose().map_err(broken)?;
+        let same = |run: &Run| {
+            let own = seal(&run.noted.notes, &run.noted.weights, &run.noted.keys);
+            store.noted.get(run.number as usize) == Some(&own)
+        };
+        if !self.runs.iter().all(same) {
+            return Err(super::super::storing::changed());
+        }
         // The cells of this shard's own patterns: others get numbers behind these.
         let own = found.survey.add(&Table::try_from(store.patterns)?)?;
         let mut cell_of = vec![0; found.survey.len()];
@@ -300,11 +335,12 @@ impl Shard {
             weights: store.weighted[0].then_some(weights),
         });
         let [own, others] = sums.sketches;
+        let prints = sums.prints.map(|print| print.sum());
+        self.seal = self.runs.first().map(|run| Seal { run: run.number, prints, rows: all });
         Ok(StoreAnswer {
-            prints: sums.prints.map(|print| print.sum()),
+            seal: self.seal,
             sketches: [own.counts().collect(), others.counts().collect()],
             missing,
-            rows: all,
         })
     }
 

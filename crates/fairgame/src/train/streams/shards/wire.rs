@@ -1,6 +1,7 @@
 //! Questions to shards and their answers, as bytes.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::super::depot::{Row, Wanted};
 use super::super::gather::Gathered;
@@ -29,6 +30,8 @@ pub(super) enum Question {
     Samples([Option<u64>; SAMPLES]),
     /// The second pass.
     Store(Box<Store>),
+    /// What the second pass found. A shard that was built again in the meantime must have found the same.
+    Stored(Vec<Seal>),
     /// Some of the rows that the driver needs, by their places among those that a shard has of them.
     Fetch { from: u64, rows: u64 },
     /// The driver has them.
@@ -58,6 +61,8 @@ pub(super) struct Begin {
 /// What the second pass needs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Store {
+    /// What the first pass noted of each run. A shard that was built again in the meantime must have noted the same.
+    pub(super) noted: Vec<[u8; 32]>,
     pub(super) encoder: String,
     pub(super) bins: Option<String>,
     /// A row of each pattern, and its cell.
@@ -82,7 +87,48 @@ pub(super) struct Counted {
     pub(super) run: u32,
     pub(super) name: String,
     pub(super) rows: u64,
-    pub(super) columns: Vec<(String, Kind)>,
+    pub(super) columns: Vec<Described>,
+}
+
+/// A column of a run, as its first rows have it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Described {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    /// How sure the kind is.
+    pub(super) from: KindFrom,
+}
+
+/// Where the kind of a column comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum KindFrom {
+    /// It is stored with the rows.
+    Type,
+    /// It was inferred from text.
+    Text,
+    /// The first rows are missing, so that it is a guess.
+    Nothing,
+}
+
+/// What the second pass found in a shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seal {
+    /// The number of the shard's first run.
+    pub(super) run: u32,
+    pub(super) prints: [[u64; 4]; 2],
+    pub(super) rows: u64,
+}
+
+/// A hash of what was noted of a run of rows, chunk by chunk.
+pub(super) fn seal(notes: &[Notes], weights: &[Vec<f32>], keys: &[Vec<u64>]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for notes in notes {
+        hash.update((notes.len() as u64).to_le_bytes());
+        notes.iter().for_each(|note| hash.update(note.to_le_bytes()));
+    }
+    weights.iter().flatten().for_each(|weight| hash.update(weight.to_le_bytes()));
+    keys.iter().flatten().for_each(|key| hash.update(key.to_le_bytes()));
+    hash.finalize().into()
 }
 
 /// What was noted of a run of rows.
@@ -104,6 +150,8 @@ pub(super) struct ScanAnswer {
     pub(super) missing_units: u64,
     /// The keys of the samples.
     pub(super) keys: [Vec<u64>; SAMPLES],
+    /// Of each sample, the key from which on rows were dropped already.
+    pub(super) below: [Option<u64>; SAMPLES],
 }
 
 /// The rows of the samples of a shard.
@@ -113,11 +161,10 @@ pub(super) struct Samples(pub(super) [Gathered; SAMPLES]);
 /// What the second pass added up in a shard.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoreAnswer {
-    pub(super) prints: [[u64; 4]; 2],
+    pub(super) seal: Option<Seal>,
     pub(super) sketches: [Vec<(u64, u32)>; 2],
     /// How many rows miss each of the groups' columns.
     pub(super) missing: Vec<u64>,
-    pub(super) rows: u64,
 }
 
 /// Stored rows on their way.
