@@ -1,8 +1,8 @@
 //! The commands of `docs/guide.md` run, in order, and print what the page shows.
 //!
 //! A block that is fenced as `console` has commands, each on a line that begins with `$ `. Below a command stands what it
-//! prints, standard error before standard output, and `exit code N` if that is not 0. Seconds may differ. `UPDATE_GUIDE=1`
-//! writes what is printed into the page.
+//! prints, standard error before standard output, and `exit code N` if that is not 0. A line `…` stands for any lines.
+//! Seconds may differ. `UPDATE_GUIDE=1` writes what is printed into the page, where the page has something else.
 
 mod common;
 
@@ -99,6 +99,20 @@ fn comparable(line: &str) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
+/// Whether lines that are shown are those that were printed; `…` stands for any lines.
+fn matches(shown: &[String], printed: &[String]) -> bool {
+    match (shown.split_first(), printed.split_first()) {
+        (None, first) => first.is_none(),
+        (Some((any, rest)), _) if any == "…" => {
+            (0..=printed.len()).any(|skipped| matches(rest, &printed[skipped..]))
+        }
+        (Some(_), None) => false,
+        (Some((line, rest)), Some((first, others))) => {
+            comparable(line) == comparable(first) && matches(rest, others)
+        }
+    }
+}
+
 #[test]
 fn the_guide_is_what_the_commands_print() {
     let page = std::fs::read_to_string(Path::new(PAGE)).expect("docs/guide.md");
@@ -119,13 +133,8 @@ fn the_guide_is_what_the_commands_print() {
         };
         steps += 1;
         let printed = printed(&folder, &step.command);
-        let same = |a: &[String], b: &[String]| {
-            let words = |lines: &[String]| -> Vec<String> {
-                lines.iter().map(|line| comparable(line)).collect()
-            };
-            words(a) == words(b)
-        };
-        if !same(&step.shown, &printed) {
+        let same = matches(&step.shown, &printed);
+        if !same {
             let (line, command) = (step.line, &step.command);
             wrong.push(format!(
                 "line {line}: {command}\nthe page has\n{}\nthe command prints\n{}",
@@ -134,7 +143,7 @@ fn the_guide_is_what_the_commands_print() {
             ));
         }
         // Where nothing else differs, seconds stay as they are.
-        let kept = if same(&step.shown, &printed) { &step.shown } else { &printed };
+        let kept = if same { &step.shown } else { &printed };
         new += &format!("$ {}\n", step.command);
         new.extend(kept.iter().map(|line| format!("{line}\n")));
     }
@@ -145,6 +154,34 @@ fn the_guide_is_what_the_commands_print() {
     }
     assert!(wrong.is_empty(), "UPDATE_GUIDE=1 writes docs/guide.md\n\n{}", wrong.join("\n\n"));
     assert_eq!(new, page, "nothing but outputs may change");
+}
+
+/// The numbers with a decimal point in a text, without signs.
+fn decimals(text: &str) -> Vec<&str> {
+    let words = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let words = words.map(|word| word.trim_matches('.'));
+    words.filter(|word| word.contains('.') && word.parse::<f64>().is_ok()).collect()
+}
+
+/// What the text says of results is what stands in a result: a number of the text begins one that is printed.
+#[test]
+fn numbers_of_the_text_are_printed() {
+    let page = std::fs::read_to_string(Path::new(PAGE)).expect("docs/guide.md");
+    let (mut said, mut printed) = (Vec::new(), String::new());
+    for piece in pieces(&page) {
+        match piece {
+            Piece::Text(text) => said.push(text),
+            Piece::Step(step) => printed += &[&[step.command], &step.shown[..]].concat().join("\n"),
+        }
+    }
+    let printed = decimals(&printed);
+    for line in &said {
+        for number in decimals(line) {
+            let found = printed.iter().any(|one| one.starts_with(number));
+            assert!(found, "no command prints {number}: {line}");
+        }
+    }
+    assert_eq!(decimals("rises from 0.5 (not 1) to −0.25, or 3.5 %."), ["0.5", "0.25", "3.5"]);
 }
 
 /// What a test of the guide rests on: how commands are split, and that differences are seen.
@@ -160,6 +197,9 @@ fn differences_are_seen() {
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         assert_ne!(comparable("error 0.1"), comparable("error 0.2"));
     }
+    let lines = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    assert!(matches(&lines("a … d"), &lines("a b c d")) && matches(&lines("… a"), &lines("a")));
+    assert!(!matches(&lines("a … d"), &lines("a b c")) && !matches(&lines("a"), &lines("a b")));
     let page =
         "a\n```console\n$ fairgame x\nshown\nexit code 3\n$ fairgame y\n```\nb\n```sh\n$ no\n```\n";
     let steps: Vec<Step> = pieces(page)
