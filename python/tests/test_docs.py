@@ -1,7 +1,8 @@
-"""Every example that a user reads is run."""
+"""Every example that a user reads is run, and every link leads somewhere."""
 
 import doctest
 import pathlib
+import re
 import runpy
 import sys
 
@@ -55,3 +56,28 @@ def test_the_guide():
     """The examples of docs/python.md, one after another."""
     failed, tried = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False)
     assert failed == 0 and tried > 10
+
+
+def anchors(text):
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    for heading in re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE):
+        heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        yield re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+
+
+PAGES = [ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CHANGELOG", "CONTRIBUTING")]
+
+
+@pytest.mark.parametrize("page", PAGES + sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+def test_links(page):
+    """Files that a page links to are there, and so are the headings."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith("http"):
+            continue
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in set(anchors(target.read_text(encoding="utf-8"))), link
