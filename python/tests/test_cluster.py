@@ -4,6 +4,8 @@ import hashlib
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -173,6 +175,33 @@ def test_checkpoints_go_on_with_other_workers(folder, wanted, client, tmp_path, 
     assert saved(model, tmp_path_factory) == wanted["steps"]
     with pytest.raises(ValueError, match="no checkpoint to go on from"):
         fairgame.dask.train(STEPS, folder, client, resume=True)
+
+
+def test_a_client_that_goes_away_leaves_nothing(folder, client):
+    """A process that trains is killed: its shards are gone from the workers, which train for the next one."""
+
+    def shards(dask_worker):
+        return len(dask_worker.state.actors)
+
+    training = f"""
+import fairgame.dask
+fairgame.dask.train({TREES!r}, {str(folder)!r}, {client.scheduler.address!r})
+"""
+    process = subprocess.Popen([sys.executable, "-c", training])
+    try:
+        until(lambda: sum(client.run(shards).values()) == 2)
+    finally:
+        process.kill()
+        process.wait()
+    until(lambda: sum(client.run(shards).values()) == 0)
+
+
+def until(true, seconds=60):
+    """Waits for what has to become true."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not become true"
+        time.sleep(0.05)
 
 
 def test_what_does_not_fit_is_refused_before_training(folder, client, tmp_path, monkeypatch):

@@ -154,6 +154,8 @@ pub(crate) fn run(arguments: &Demo) -> Result<Verdict> {
     }
     let page = arguments.out.join("report.html");
     report::write(&models, &page)?;
+    // The picture is of what is recommended.
+    report::picture(&models[..models.len().min(1)], &arguments.out.join("rates.svg"))?;
     print(arguments, &came, start.elapsed().as_secs_f64(), &page)?;
     Ok(Verdict::Met)
 }
@@ -217,7 +219,7 @@ fn print(arguments: &Demo, came: &[Came], seconds: f64, page: &Path) -> Result<(
          not trained on, with a safety margin of one standard error. Its default model is boosted trees on the columns\n\
          as they are. The networks have the paper's features. The paper trains on half of the rows and enforces the\n\
          rule on the other half, or does both on all of them.\n\
-         {}, in {seconds:.1} s. Models and report.html are in {out}.\n",
+         {}, in {seconds:.1} s. Models, report.html and rates.svg are in {out}.\n",
         match came.first().map_or(0, |one| one.runs.len()) {
             1 => "One run, and so no standard errors".to_owned(),
             runs => format!("Means of {runs} splits with their standard errors"),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fairgame::classifier::Classifier;
-use fairgame::{Result, table};
+use fairgame::{Error, ErrorKind, Result, table};
 use fairgame_report as page;
 use serde_json::json;
 
@@ -15,6 +15,7 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   fairgame report adult.safetensors -o report.html
   fairgame report one.safetensors two.safetensors -o compared.html
+  fairgame report adult.safetensors -o rates.svg     # only the picture: rates of groups, without and with constraints
 
 The page needs no network and holds no rows of the data. All of it is from the model file, in which
 `fairgame train` keeps how the model was trained and how it did.";
@@ -25,7 +26,7 @@ pub(crate) struct Report {
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
 
-    /// Where the page is written
+    /// Where the page is written. A name that ends with .svg gets one picture: the rates of groups
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
@@ -47,15 +48,41 @@ pub(crate) fn run(arguments: &Report) -> Result<Verdict> {
     }
     let inputs = arguments.models.iter().map(PathBuf::as_path);
     output::check_distinct(inputs, [arguments.output.as_path()])?;
-    write(&models, &arguments.output)?;
+    let is_picture =
+        arguments.output.extension().is_some_and(|end| end.eq_ignore_ascii_case("svg"));
+    if is_picture {
+        picture(&models, &arguments.output)?;
+    } else {
+        write(&models, &arguments.output)?;
+    }
     if arguments.json {
         output::print_json(&json!({
             "version": output::VERSION, "models": arguments.models, "output": arguments.output,
         }))?;
     } else if !arguments.quiet {
-        output::notice(format!("the report is in {}", arguments.output.display()));
+        let what = if is_picture { "picture" } else { "report" };
+        output::notice(format!("the {what} is in {}", arguments.output.display()));
     }
     Ok(Verdict::Met)
+}
+
+/// Writes the picture of the rates of a model's groups.
+pub(crate) fn picture(models: &[(String, Classifier)], path: &Path) -> Result<()> {
+    let [(name, _)] = models else {
+        return Err(Error::new(
+            ErrorKind::Settings,
+            "a picture is of one model, and there are several",
+        )
+        .help("name one model, or write a page: -o report.html"));
+    };
+    let report = page::Report::of_classifiers(models)?;
+    let summary = report.models.first().and_then(|model| model.summary.as_ref());
+    let svg = summary.and_then(page::Summary::rates_svg).ok_or_else(|| {
+        Error::new(ErrorKind::Value, "the model file keeps no rates of groups")
+            .help("train with constraints on rates, and keep the model file of that training")
+            .at(name)
+    })?;
+    table::write_text(path, &svg)
 }
 
 /// Writes a page about these models.

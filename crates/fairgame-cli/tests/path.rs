@@ -253,6 +253,16 @@ fn reports() {
     let html = String::from_utf8(folder.bytes("both.html")).unwrap();
     // Nothing is fetched from anywhere.
     assert!(!html.contains("src=\"http") && !html.contains("href=\"http"));
+
+    // The picture alone.
+    let drawn = folder.fairgame(&["report", "two.safetensors", "-o", "rates.svg"]);
+    assert_eq!(drawn.code, Some(0), "{drawn:?}");
+    let svg = String::from_utf8(folder.bytes("rates.svg")).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("% without constraints, "), "{svg}");
+    assert!(svg.contains(">recall()<") && svg.contains("test rows"), "{svg}");
+    let several =
+        folder.fairgame(&["report", "one.safetensors", "two.safetensors", "-o", "rates.svg"]);
+    assert!(several.code == Some(2) && several.stderr.contains("one model"), "{several:?}");
 }
 
 /// The demo prints what the README shows, in shape: the same lines, with numbers of its own.

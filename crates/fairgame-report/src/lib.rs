@@ -30,6 +30,7 @@ mod figure;
 mod format;
 mod number;
 mod page;
+mod rates;
 mod scale;
 mod section;
 mod settings;

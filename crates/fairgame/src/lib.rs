@@ -80,3 +80,8 @@ pub use threads::Threads;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The examples of the page about Rust.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct Rust;

@@ -219,7 +219,7 @@ impl<'a> Feed<'a> {
 
     /// These rows are a part of others: files may have no rows, and columns come in the order and of the kinds that are
     /// expected.
-    pub(crate) fn as_part(mut self) -> Self {
+    pub(crate) fn into_part(mut self) -> Self {
         self.is_part = true;
         self
     }

@@ -65,7 +65,7 @@ impl Shard {
     /// Of these runs, each with its number among the runs of all shards.
     pub fn new(runs: Vec<(u32, Feed<'static>)>, threads: Threads) -> Self {
         let run = |(number, feed): (u32, Feed<'static>)| {
-            let stream = Stream::from(feed.as_part());
+            let stream = Stream::from(feed.into_part());
             Run { number, stream, noted: Noted::default() }
         };
         Shard {
