@@ -325,8 +325,8 @@ class Trained(ClassifierMixin, BaseEstimator):
 
         The dict has the decision (`positive`), its `probability` and `score`; the `members` of the mixture, each with its
         `weight`, `score`, `threshold` and decision, and in the plug-in game the `probabilities` that its rule decides by
-        and the `cut` on them; and `contributions`, what each column adds to the log-odds of the label or to the mean
-        score. These are exact Shapley values, for trees and linear models, in comparison with the rows of `background`
+        and the `cut` on them; `conditions`, what each of these probabilities is of; and `contributions`, what each column
+        adds to the log-odds of a probability or to the mean score. These are exact Shapley values, for trees and linear models, in comparison with the rows of `background`
         (by default up to 100 rows of X). Other models have none.
         """
         rows = self._features(X)

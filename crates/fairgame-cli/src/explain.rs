@@ -107,7 +107,16 @@ fn document(number: u64, row: &Table, found: &Explanation, classifier: &Classifi
     document
 }
 
-fn contributions(all: &Contributions, row: &Table, others: usize) -> String {
+/// What the probabilities of a rule are called.
+fn names(found: &Explanation) -> Vec<String> {
+    let name = |(at, condition): (usize, &Option<String>)| match condition {
+        Some(condition) => format!("P({})", shown(condition)),
+        None => format!("P{}", at + 1),
+    };
+    found.conditions.iter().enumerate().map(name).collect()
+}
+
+fn contributions(all: &Contributions, names: &[String], row: &Table, others: usize) -> String {
     let mut table = output::table(&["column", "value", "adds"]);
     for one in &all.columns {
         let value = value(row, &one.column);
@@ -118,12 +127,15 @@ fn contributions(all: &Contributions, row: &Table, others: usize) -> String {
     if let Some(column) = table.column_mut(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+    let of = match all.probability.and_then(|at| names.get(at)) {
+        Some(name) => format!("log-odds of {name} are"),
+        None => format!("{} is", all.of),
+    };
     format!(
-        "\nThe {} of the row is {:+.4}; the mean of {} is {:+.4}. What each column adds:\n{table}\n",
-        all.of,
+        "\nThe {of} {:+.4} for this row, and {:+.4} on average over {}. Each column adds:\n{table}\n",
         all.value,
+        all.base,
         output::count(others, "other row"),
-        all.base
     )
 }
 
@@ -140,7 +152,14 @@ fn text(number: u64, row: &Table, found: &Explanation, classifier: &Classifier) 
     let rules = found.members.iter().any(|member| !member.probabilities.is_empty());
     let cuts = found.members.iter().all(|member| member.cut.is_some());
     let mut header = vec!["column", "fold", "weight"];
-    header.extend(if rules { &["probability"][..] } else { &[] });
+    let names = names(found);
+    // Many probabilities share a column.
+    let apart = names.len() <= 3;
+    match rules {
+        true if apart => header.extend(names.iter().map(String::as_str)),
+        true => header.push("probabilities"),
+        false => {}
+    }
     header.extend(match (rules, cuts) {
         (true, true) => &["positive if"][..],
         _ => &["score", "threshold"],
@@ -155,7 +174,10 @@ fn text(number: u64, row: &Table, found: &Explanation, classifier: &Classifier) 
         ];
         if rules {
             let each = member.probabilities.iter().map(|p| format!("{p:.4}"));
-            cells.push(each.collect::<Vec<_>>().join(", "));
+            match apart {
+                true => cells.extend(each),
+                false => cells.push(each.collect::<Vec<_>>().join(", ")),
+            }
         }
         match member.cut.filter(|_| rules && cuts) {
             Some(cut) if cut <= 0.0 || cut >= 1.0 => {
@@ -174,8 +196,11 @@ fn text(number: u64, row: &Table, found: &Explanation, classifier: &Classifier) 
         table.add_row(cells);
     }
     text += &format!("{table}\n");
+    if rules && !apart {
+        text += &format!("The probabilities are, in this order: {}.\n", names.join(", "));
+    }
     for all in &found.contributions {
-        text += &contributions(all, row, found.background);
+        text += &contributions(all, &names, row, found.background);
     }
     if found.contributions.is_empty() {
         text += "\nThis kind of model has no exact contributions of columns. The row:\n";

@@ -97,6 +97,49 @@ fn contributions_are_shapley_values() {
     }
 }
 
+/// The probabilities of a rule say what they are of.
+#[test]
+fn probabilities_have_names() {
+    let table = people();
+    let spec = |ignore: &str, constraint: &str| {
+        let text = format!(
+            "{{\"label\": \"hired == \\\"yes\\\"\", \"constraints\": [\"{constraint}\"], \"encoder\": {{\"ignore\": [{ignore}]}}}}"
+        );
+        Spec::from_json(&text).unwrap().train(&table).unwrap().classifier
+    };
+    let named = |classifier: &Classifier| {
+        let found = classifier.explain(&table.take(&[3]), &table.take(&[9])).unwrap();
+        let probabilities = found.members[0].probabilities.clone();
+        assert_eq!(found.conditions.len(), probabilities.len());
+        for all in &found.contributions {
+            // The mean over folds of log-odds, each on the same side of the probability of its fold.
+            let at = all.probability.unwrap();
+            let of_folds: Vec<f64> =
+                found.members.iter().map(|member| member.probabilities[at]).collect();
+            let odds = |p: f64| (p / (1.0 - p)).ln();
+            let least = of_folds.iter().copied().fold(1.0, f64::min);
+            let most = of_folds.iter().copied().fold(0.0, f64::max);
+            assert!(odds(least) - 1e-3 <= all.value && all.value <= odds(most) + 1e-3, "{all:?}");
+        }
+        let mut names: Vec<Option<String>> = found.conditions;
+        names.sort();
+        names
+    };
+    let label = || Some("hired == \"yes\"".to_owned());
+    let known = spec("", "tpr(each team) >= 0.5");
+    assert_eq!(named(&known), [label()]);
+    let unknown = spec("\"team\"", "positive_rate(each team) >= 0.3");
+    let names = named(&unknown);
+    assert!(names.contains(&label()) && names.len() == 2, "{names:?}");
+    assert!(names.iter().flatten().any(|name| name.starts_with("team == ")), "{names:?}");
+    let both = spec("\"team\"", "tpr(each team) >= 0.5");
+    let names = named(&both);
+    assert!(
+        names.iter().flatten().any(|name| name.contains("hired == \"yes\" and team == ")),
+        "{names:?}"
+    );
+}
+
 /// C(n, k).
 fn choose(n: usize, k: usize) -> f64 {
     (0..k.min(n - k)).fold(1.0, |all, at| all * (n - at) as f64 / (at + 1) as f64)

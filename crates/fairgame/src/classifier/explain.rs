@@ -34,6 +34,9 @@ pub struct Explanation {
     pub probability: f64,
     /// The mean score above the thresholds.
     pub score: f64,
+    /// In the plug-in game, what each probability of a member is of, in the language; `null` where no short condition says
+    /// it.
+    pub conditions: Vec<Option<String>>,
     /// The members of the mixture.
     pub members: Vec<MemberExplanation>,
     /// What each column adds; empty where a model has no exact contributions.
@@ -68,8 +71,10 @@ pub struct MemberExplanation {
 /// What each column adds to a sum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contributions {
-    /// Of what: `score`, or `log-odds`, with a number where there are several probabilities.
+    /// Of what: `score`, or `log-odds`.
     pub of: String,
+    /// The place of the probability that these are the log-odds of, among those of each member.
+    pub probability: Option<usize>,
     /// The mean over the other rows.
     pub base: f64,
     /// Of the row: `base` and all contributions together.
@@ -104,11 +109,13 @@ impl Sum {
         }
     }
 
-    fn finish(self, of: String) -> Contributions {
+    /// What it is of: the log-odds of a probability, or a score.
+    fn finish(self, probability: Option<usize>) -> Contributions {
+        let of = if probability.is_some() { "log-odds" } else { "score" }.to_owned();
         let one = |(column, contribution)| ColumnContribution { column, contribution };
         let mut columns: Vec<ColumnContribution> = self.columns.into_iter().map(one).collect();
         columns.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
-        Contributions { of, base: self.base, value: self.value, columns }
+        Contributions { of, probability, base: self.base, value: self.value, columns }
     }
 }
 
@@ -156,7 +163,18 @@ impl Classifier {
         }
         let contributions = self.contributions(row, others)?;
         let background = others.rows();
-        Ok(Explanation { positive, probability, score, members, contributions, background })
+        let rules = self.views.first().and_then(|view| view.probabilities.as_ref());
+        let models = rules.map_or(&[][..], |rules| rules.models());
+        let conditions = models.iter().map(|one| one.condition.clone()).collect();
+        Ok(Explanation {
+            positive,
+            probability,
+            score,
+            conditions,
+            members,
+            contributions,
+            background,
+        })
     }
 
     /// What each column adds to what decides; empty where a model has no exact contributions.
@@ -189,12 +207,8 @@ impl Classifier {
                 sums[0].add(member.weight, &own);
             }
         }
-        let name = |at: usize| match (rules, count) {
-            (false, _) => "score".to_owned(),
-            (true, 1) => "log-odds".to_owned(),
-            (true, _) => format!("log-odds {}", at + 1),
-        };
-        Ok(sums.into_iter().enumerate().map(|(at, sum)| sum.finish(name(at))).collect())
+        let finish = |(at, sum): (usize, Sum)| sum.finish(rules.then_some(at));
+        Ok(sums.into_iter().enumerate().map(finish).collect())
     }
 }
 

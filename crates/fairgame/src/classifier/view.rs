@@ -53,6 +53,9 @@ pub struct Probability {
     /// The calibration.
     pub(crate) slope: f64,
     pub(crate) shift: f64,
+    /// What it is the probability of, in the language; none where no short condition says it, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) condition: Option<String>,
 }
 
 /// What gives log-odds. Its numbers are arrays of a file, and no part of its header.

@@ -26,6 +26,7 @@ use std::collections::HashMap;
 use super::bind::Bound;
 use super::classes::Classes;
 use super::losses::{Losses, Multipliers};
+use super::lower::LABEL;
 use super::partition::Partition;
 use super::set::Set;
 use crate::{Error, ErrorKind, Result};
@@ -44,6 +45,8 @@ pub(crate) struct Grid {
     met: Vec<Set>,
     /// The modelled sets of patterns, ascending, none of which has the first pattern.
     sets: Vec<Vec<u32>>,
+    /// Of each predicate that features do not tell, its text and the patterns that meet it.
+    unknown: Vec<(String, Vec<bool>)>,
 }
 
 /// What a set of patterns is to a rule.
@@ -124,8 +127,20 @@ impl Grid {
             }
         });
         let met = met.collect();
-        let mut grid =
-            Grid { classes: classes_count, patterns: width, pairs, met, sets: Vec::new() };
+        let groups = bound.groups();
+        let text = |predicate: usize| match predicate {
+            LABEL => bound.frozen().label,
+            _ => {
+                let group = groups.iter().find(|(known, _)| *known == Some(predicate));
+                group.map_or_else(String::new, |(_, text)| text.clone())
+            }
+        };
+        let unknown = (0..count).filter(|&one| known[one].is_none()).enumerate();
+        let unknown = unknown
+            .map(|(at, one)| (text(one), patterns.iter().map(|bits| bits[at]).collect()))
+            .collect();
+        let (patterns, sets) = (width, Vec::new());
+        let mut grid = Grid { classes: classes_count, patterns, pairs, met, sets, unknown };
         grid.find_sets(bound)?;
         Ok(grid)
     }
@@ -199,6 +214,35 @@ impl Grid {
     /// The patterns of a modelled set.
     pub(crate) fn set(&self, set: usize) -> &[u32] {
         &self.sets[set]
+    }
+
+    /// The condition on a row that a modelled set is, where it is one predicate, or two of which both hold or one does not.
+    pub(crate) fn condition(&self, set: usize) -> Option<String> {
+        let inside: Vec<bool> =
+            (0..self.patterns as u32).map(|one| self.sets[set].contains(&one)).collect();
+        let literals = self.unknown.iter().filter(|(text, _)| !text.is_empty());
+        let literals: Vec<(String, Vec<bool>)> = literals
+            .flat_map(|(text, met)| {
+                let not = met.iter().map(|met| !met).collect();
+                [(text.clone(), met.clone()), (format!("not ({text})"), not)]
+            })
+            .collect();
+        let one = literals.iter().find(|(_, met)| *met == inside).map(|(text, _)| text.clone());
+        one.or_else(|| {
+            let pairs = literals.iter().enumerate().flat_map(|(at, first)| {
+                literals[at + 1..].iter().map(move |second| (first, second))
+            });
+            let mut both = pairs.filter(|((_, first), (_, second))| {
+                first.iter().zip(second).map(|(a, b)| *a && *b).eq(inside.iter().copied())
+            });
+            // `and` binds before `or`.
+            let whole = |text: &str| match text.contains(" or ") && !text.starts_with("not (") {
+                true => format!("({text})"),
+                false => text.to_owned(),
+            };
+            both.next()
+                .map(|((first, _), (second, _))| format!("{} and {}", whole(first), whole(second)))
+        })
     }
 
     /// Of each cell of the partition, whether its rows are in a modelled set.

@@ -368,7 +368,8 @@ impl Training<'_> {
                 true => calibrate_any(rows),
                 false => calibrate(&rows),
             };
-            models.push(Probability { scorer, slope, shift });
+            let condition = ground.grid.condition(set);
+            models.push(Probability { scorer, slope, shift, condition });
         }
         let interrupted = stop.load(Ordering::Relaxed);
         if !interrupted {
