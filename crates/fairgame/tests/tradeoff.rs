@@ -1,6 +1,8 @@
 //! The curve of a model file is what trainings of their own come to at those bounds.
 
-use fairgame::table::{ReadOptions, Source, Table, read};
+use fairgame::classifier::{Margin, Selection};
+use fairgame::random::mix;
+use fairgame::table::{Kind, ReadOptions, Source, Table, read};
 use fairgame::train::{Spec, trade_off};
 
 fn adult() -> Table {
@@ -54,4 +56,57 @@ fn points_are_those_of_fresh_trainings() {
     let mut forgetful = trained.classifier.clone();
     forgetful.forget();
     assert!(trade_off(&forgetful, None, &[0.0]).unwrap_err().to_string().contains("does not keep"));
+}
+
+/// Rows of so many groups, whose label depends on a number.
+fn groups(rows: u64, groups: u64) -> Table {
+    let mut csv = String::from("g,x,y\n");
+    for row in 0..rows {
+        let draw = mix(row);
+        let (g, x) = (draw % groups, (draw >> 20 & 1023) as f64 / 1023.0);
+        let shift = 0.4 * (g as f64 / groups as f64 - 0.5);
+        let noise = (draw >> 40 & 1023) as f64 / 1023.0;
+        let y = x + shift + noise > 1.0;
+        csv += &format!("{g},{x},{}\n", if y { "yes" } else { "no" });
+    }
+    let mut options = ReadOptions::default();
+    options.kinds.insert("g".to_owned(), Kind::Category);
+    read([Source::stream("g.csv", std::io::Cursor::new(csv))], &options).unwrap()
+}
+
+/// With many constraints a file has room for few sums: the mixture's own columns are among them.
+#[test]
+fn many_constraints_at_their_own_bounds() {
+    let table = groups(12_000, 60);
+    let rules = ["tpr(each g) >= 0.53", "positive_rate(each g) <= 0.72"];
+    let trained = Spec::new("y == \"yes\"", &rules).train(&table).unwrap();
+    assert_eq!(trained.classifier.bound().constraints().len(), 120);
+    let candidates = trained.classifier.candidates().unwrap();
+    assert!(candidates.parts > 1 && candidates.sums.len() <= 1 << 18, "{}", candidates.parts);
+    let found = trade_off(&trained.classifier, None, &[0.0]).unwrap();
+    let (own, at) = (trained.mixture.val.objective, found.points[0].objective.unwrap());
+    assert!((own - at).abs() < 1e-3, "{own} {at}");
+}
+
+/// Where the margin that was asked for is infeasible, looser bounds have more of it, as a training of their own has.
+#[test]
+fn margins_that_were_reduced() {
+    let table = groups(6_000, 3);
+    let spec = |slack: f64| {
+        let mut spec = Spec::new("y == \"yes\"", &[format!("fpr(each g) <= fpr() + {slack}")]);
+        if let Selection::Shrink(shrink) = &mut spec.selection {
+            shrink.margin = Margin::Confidence(0.95);
+        }
+        spec
+    };
+    let trained = spec(0.0).train(&table).unwrap();
+    assert!(trained.enforcement.iter().any(|one| one.margin < 0.9 * one.asked), "feasible");
+    let slacks = [0.0, 0.05, 0.1];
+    let found = trade_off(&trained.classifier, None, &slacks).unwrap();
+    for point in &found.points {
+        let fresh = spec(point.slack).train(&table).unwrap();
+        let own = fresh.mixture.val.objective
+            + fresh.mixture.optimism.as_ref().map_or(0.0, |optimism| optimism.objective);
+        assert!((point.estimate.unwrap() - own).abs() < 0.006, "{point:?}: {own}");
+    }
 }

@@ -518,27 +518,40 @@ impl Measurements {
         Some(iterate.on(spec.on).losses(spec.objective).objective)
     }
 
-    /// What to keep of the columns in a model file: those that some program chose, and others evenly spaced.
-    pub(super) fn candidates(&self, chosen: &BTreeSet<usize>) -> Candidates {
-        let (parts, count) = (self.parts.max(1), self.losses.constraints() + 1);
-        let most = (MOST_KEPT / (parts * count)).min(512).max(chosen.len().min(64));
+    /// What to keep of the columns in a model file: those that some program chose, the most important first, of which the
+    /// first `own` are the mixture's, and others evenly spaced.
+    ///
+    /// A file has room for so many sums. With many constraints, parts are put together before columns are left out, and those
+    /// of the mixture are never left out.
+    pub(super) fn candidates(&self, chosen: &[usize], own: usize) -> Candidates {
+        let (all, count) = (self.parts.max(1), self.losses.constraints() + 1);
+        let room = |parts: usize| (MOST_KEPT / (parts * count)).min(512);
+        let together = (1..=all).filter(|at| all.is_multiple_of(*at) && (all / at > 1 || all == 1));
+        let fewest = together.clone().last().unwrap_or(1);
+        let together =
+            together.into_iter().find(|at| room(all / at) >= chosen.len()).unwrap_or(fewest);
+        let parts = all / together;
+        let most = room(parts).max(own).max(chosen.len().min(64));
         let mut kept: BTreeSet<usize> = chosen.iter().copied().take(most).collect();
         let step = self.columns().div_ceil(most).max(1);
         // No multiple of the number of thresholds, so that all of them come up.
         let step = if step.is_multiple_of(self.levels) { step + 1 } else { step };
         kept.extend((0..self.columns()).step_by(step).take(most - kept.len().min(most)));
         let zeros = self.values(&vec![0.0; self.losses.events()], None);
-        let all = |values: &LossValues| -> Vec<f64> {
+        let losses_of = |values: &LossValues| -> Vec<f64> {
             std::iter::once(values.objective).chain(values.constraints.iter().copied()).collect()
         };
-        let constants = all(&zeros);
+        let constants = losses_of(&zeros);
         let mut sums = Vec::with_capacity(kept.len() * parts * count);
         for &column in &kept {
             for part in 0..parts {
-                let values = all(&self.values(self.of_part(column, part), None));
-                sums.extend(
-                    values.iter().zip(&constants).map(|(value, zero)| (value - zero) as f32),
-                );
+                let mut sum = vec![0.0; count];
+                for part in part * together..(part + 1) * together {
+                    let values = losses_of(&self.values(self.of_part(column, part), None));
+                    let more = values.iter().zip(&constants).map(|(value, zero)| value - zero);
+                    sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+                }
+                sums.extend(sum.iter().map(|sum| *sum as f32));
             }
         }
         let columns = kept.iter().map(|&column| Candidate {

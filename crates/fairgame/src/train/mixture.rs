@@ -18,8 +18,6 @@
 //! Margin and optimism depend on the mixture, and it on both, so all three are found anew until they stay. A margin that
 //! is infeasible is reduced, and no constraint is; the optimism is reduced last.
 
-use std::collections::BTreeSet;
-
 use super::columns::{Held, Measurements};
 use super::fit::Ground;
 use super::rules::Jury;
@@ -311,6 +309,45 @@ fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
+/// A mixture that pays for optimism.
+pub(super) struct PaidFor {
+    pub(super) shrunk: Shrunk,
+    /// How much of the margin it has: less than 0 where it cannot pay all of the optimism.
+    had: Vec<f64>,
+    /// Whether it can.
+    pub(super) is_payable: bool,
+}
+
+/// The best mixture, or where `deterministic` the best column, that pays for this optimism and has this margin, or as much of
+/// it as is feasible.
+pub(super) fn paid_for(
+    columns: &Columns,
+    optimism: &[f64],
+    margin: &[f64],
+    (deterministic, allowed): (bool, f64),
+    start: &mut Start,
+) -> Result<PaidFor> {
+    let shifted = columns.shifted(optimism);
+    let alone = match deterministic {
+        true => single_column(&shifted, &[], allowed)?,
+        false => shrink_columns(&shifted, &[], allowed, start)?,
+    };
+    let mut yielding = |columns: &Columns, margins: &[f64]| match deterministic {
+        true => single_yielding(columns, margins, allowed),
+        false => shrink_yielding(columns, margins, allowed, start),
+    };
+    if alone.feasible {
+        let shrunk = yielding(&shifted, margin)?;
+        let had = shrunk.margins.clone();
+        let shrunk = Shrunk { margins: sum(optimism, &had), ..shrunk };
+        return Ok(PaidFor { shrunk, had, is_payable: true });
+    }
+    let shrunk = yielding(columns, optimism)?;
+    let had = shrunk.margins.iter().zip(optimism).map(|(had, asked)| (had - asked).min(0.0));
+    let had = had.collect();
+    Ok(PaidFor { shrunk: Shrunk { feasible: false, ..shrunk }, had, is_payable: false })
+}
+
 /// The selection program of a training.
 struct Program<'a> {
     spec: ShrinkSpec,
@@ -334,19 +371,6 @@ impl Program<'_> {
         match self.spec.deterministic {
             true => single_column(columns, margins, allowed),
             false => shrink_columns(columns, margins, allowed, start),
-        }
-    }
-
-    /// The same, with as much of the margins as can be had.
-    fn best_yielding(
-        &self,
-        columns: &Columns,
-        margins: &[f64],
-        start: &mut Start,
-    ) -> Result<Shrunk> {
-        match self.spec.deterministic {
-            true => single_yielding(columns, margins, self.allowed),
-            false => shrink_yielding(columns, margins, self.allowed, start),
         }
     }
 
@@ -413,24 +437,30 @@ impl Program<'_> {
         Ok(Paid { shrunk, optimism, asked, had, spare, price, rule_price })
     }
 
-    /// Columns to choose from again: those chosen under bounds that are looser or tighter by up to a tenth, with
-    /// and without each part.
+    /// Columns to choose from again: the mixture's own, then those chosen without each part, then those chosen under bounds
+    /// that are looser or tighter by up to a tenth.
     fn candidates(&self, paid: &Paid, all: &Held, start: &mut Start) -> Result<Candidates> {
-        const BOUNDS: [f64; 9] = [0.0, 0.01, -0.01, 0.02, -0.02, 0.05, -0.05, 0.1, -0.1];
-        let mut chosen = BTreeSet::new();
-        let moved = |by: f64| paid.shrunk.margins.iter().map(|margin| margin + by).collect();
-        for by in BOUNDS {
-            let moved: Vec<f64> = moved(by);
-            let found = all.named(self.best(&all.columns, &moved, self.allowed, start)?);
-            chosen.extend(found.weights.iter().map(|(column, _)| *column));
-        }
+        const BOUNDS: [f64; 8] = [0.01, -0.01, 0.02, -0.02, 0.05, -0.05, 0.1, -0.1];
+        let own = paid.shrunk.weights.len();
+        let mut chosen: Vec<usize> = Vec::new();
+        let mut add = |found: &Shrunk| {
+            for &(column, _) in &found.weights {
+                if !chosen.contains(&column) {
+                    chosen.push(column);
+                }
+            }
+        };
+        add(&paid.shrunk);
         for part in 0..self.measured.parts {
             let held = self.columns(Some(part))?;
             let found = self.best(&held.columns, &paid.shrunk.margins, self.allowed, start)?;
-            let found = held.named(found);
-            chosen.extend(found.weights.iter().map(|(column, _)| *column));
+            add(&held.named(found));
         }
-        Ok(self.measured.candidates(&chosen))
+        for by in BOUNDS {
+            let moved: Vec<f64> = paid.shrunk.margins.iter().map(|margin| margin + by).collect();
+            add(&all.named(self.best(&all.columns, &moved, self.allowed, start)?));
+        }
+        Ok(self.measured.candidates(&chosen, own))
     }
 
     /// The mixture with this optimism and margin, and how much of the margin was had.
@@ -441,17 +471,9 @@ impl Program<'_> {
         margin: &[f64],
         start: &mut Start,
     ) -> Result<(Shrunk, Vec<f64>)> {
-        let shifted = held.columns.shifted(optimism);
-        let alone = self.best(&shifted, &[], self.allowed, start)?;
-        if alone.feasible {
-            let shrunk = self.best_yielding(&shifted, margin, start)?;
-            let had = shrunk.margins.clone();
-            return Ok((Shrunk { margins: sum(optimism, &had), ..held.named(shrunk) }, had));
-        }
-        let shrunk = held.named(self.best_yielding(&held.columns, optimism, start)?);
-        let had = shrunk.margins.iter().zip(optimism).map(|(had, asked)| (had - asked).min(0.0));
-        let had = had.collect();
-        Ok((Shrunk { feasible: false, ..shrunk }, had))
+        let kind = (self.spec.deterministic, self.allowed);
+        let found = paid_for(&held.columns, optimism, margin, kind, start)?;
+        Ok((held.named(found.shrunk), found.had))
     }
 
     /// Whether the mixtures that meet the constraints by most, each found without a part, meet them with these margins on

@@ -1,9 +1,9 @@
 //! What other bounds would cost: the selection again, from the sums that a model file keeps.
 //!
 //! A model file keeps its [`Candidates`]: columns of the selection program, and what each adds to each loss in each of the J
-//! parts of the judging rows. With bounds moved by a slack s, the program is solved again over them, ℓ_i + margin_i ≤ s with
-//! the margins and the optimism of the training. Nothing is trained. The optimism of this selection is measured as in
-//! training: p⁽ʲ⁾ is chosen without part j, and
+//! parts of the judging rows. With bounds moved by a slack s, the program is solved again over them, ℓ_i + margin_i ≤ s, with
+//! the margins and the optimism of the training. As in training, a margin that is infeasible is reduced. Nothing is trained.
+//! The optimism of this selection is measured as in training: p⁽ʲ⁾ is chosen without part j, and
 //!
 //! ```text
 //! optimism = ℓ₀(p⁽¹⁾ on part 1, …, p⁽ᴶ⁾ on part J) − 1/J·Σ_j ℓ₀⁽⁻ʲ⁾(p⁽ʲ⁾),   ℓ₀⁽⁻ʲ⁾ = constant + J/(J − 1)·Σ_{l≠j} sums_l
@@ -12,14 +12,15 @@
 //! The objective on new rows is estimated by that on the judging rows plus the optimism. Its interval is as wide as that of
 //! the classifier's own objective, which hardly changes with the bounds.
 //!
-//! Columns were sought under the bounds of the training. Far away from these, a training of its own would find better ones: the
-//! curve is then a little too high, and never too low but for noise. On Adult it was within 0.001 of ten trainings of their own,
-//! at bounds that were looser or tighter by up to 0.05 (`tests/tradeoff.rs`).
+//! Columns were sought under the bounds of the training. Far away from these, a training of its own would find better ones,
+//! so the curve is a little too high there. On Adult it was within 0.001 of ten trainings of their own, at bounds that were
+//! looser or tighter by up to 0.05 (`tests/tradeoff.rs`).
 
 use serde::{Deserialize, Serialize};
 
+use super::mixture::{PaidFor, paid_for};
 use super::{Record, RecordedPart};
-use crate::classifier::{Candidates, Classifier, Columns, Start, shrink_columns, single_column};
+use crate::classifier::{Candidates, Classifier, Columns, Start};
 use crate::evaluate::Interval;
 use crate::{Error, ErrorKind, Result};
 
@@ -41,7 +42,7 @@ pub struct TradeOff {
 pub struct TradeOffPoint {
     /// Constraints hold where their loss is at most this: above 0 they are looser, below 0 tighter.
     pub slack: f64,
-    /// Whether the bounds can be met, margins included. If not, there is nothing to compare.
+    /// Whether the bounds can be met, optimism included. If not, there is nothing to compare.
     pub feasible: bool,
     /// The objective on the judging rows.
     pub objective: Option<f64>,
@@ -91,13 +92,11 @@ pub fn trade_off(
         return Err(Error::new(ErrorKind::Value, "slacks are finite numbers, at least one")
             .help("0 is the bound of the training, 0.01 a looser one"));
     }
+    let enforced = &record.enforcement;
     let program = Program {
         candidates,
-        margins: record
-            .enforcement
-            .iter()
-            .map(|one| one.margin + one.optimism.unwrap_or(0.0).max(0.0))
-            .collect(),
+        optimism: enforced.iter().map(|one| one.optimism.unwrap_or(0.0).max(0.0)).collect(),
+        margins: enforced.iter().map(|one| one.asked).collect(),
         single: is_single(classifier),
     };
     let half = half_width(&record);
@@ -129,12 +128,14 @@ fn half_width(record: &Record) -> Option<f64> {
 
 struct Program<'a> {
     candidates: &'a Candidates,
+    optimism: Vec<f64>,
+    /// Those that were asked for.
     margins: Vec<f64>,
     single: bool,
 }
 
 /// Columns and their weights.
-type Mixture = Vec<(usize, f64)>;
+type Mixture = [(usize, f64)];
 
 impl Program<'_> {
     /// What a column adds to each loss in a part.
@@ -159,18 +160,16 @@ impl Program<'_> {
         losses
     }
 
-    /// The best mixture with these margins by all parts but one, and whether it has them.
-    fn best(&self, margins: &[f64], but: Option<usize>) -> Result<(Mixture, bool)> {
-        let mut columns = Columns::new(margins.len());
+    /// The best mixture by all parts but one, with bounds that are moved by these slacks.
+    fn best(&self, slacks: &[f64], but: Option<usize>) -> Result<PaidFor> {
+        let mut columns = Columns::new(self.margins.len());
         for column in 0..self.candidates.columns.len() {
-            let losses = self.losses(column, but);
+            let mut losses = self.losses(column, but);
+            losses[1..].iter_mut().zip(slacks).for_each(|(loss, slack)| *loss -= slack);
             columns.push(losses[0], &losses[1..]);
         }
-        let found = match self.single {
-            true => single_column(&columns, margins, 0.0)?,
-            false => shrink_columns(&columns, margins, 0.0, &mut Start::default())?,
-        };
-        Ok((found.weights, found.feasible))
+        let (kind, start) = ((self.single, 0.0), &mut Start::default());
+        paid_for(&columns, &self.optimism, &self.margins, kind, start)
     }
 
     fn mixed(&self, mixture: &Mixture, but: Option<usize>) -> Vec<f64> {
@@ -184,17 +183,13 @@ impl Program<'_> {
 
     fn point(&self, which: Option<usize>, slack: f64, half: Option<f64>) -> Result<TradeOffPoint> {
         let own = |at: usize| which.is_none_or(|which| which == at);
-        let margins: Vec<f64> = self
-            .margins
-            .iter()
-            .enumerate()
-            .map(|(at, margin)| margin - if own(at) { slack } else { 0.0 })
-            .collect();
-        let (mixture, feasible) = self.best(&margins, None)?;
-        if !feasible {
+        let slacks: Vec<f64> =
+            (0..self.margins.len()).map(|at| if own(at) { slack } else { 0.0 }).collect();
+        let found = self.best(&slacks, None)?;
+        if !found.is_payable {
             return Ok(TradeOffPoint {
                 slack,
-                feasible,
+                feasible: false,
                 objective: None,
                 optimism: None,
                 estimate: None,
@@ -202,13 +197,13 @@ impl Program<'_> {
                 losses: Vec::new(),
             });
         }
-        let losses = self.mixed(&mixture, None);
+        let losses = self.mixed(&found.shrunk.weights, None);
         let parts = self.candidates.parts;
         let mut optimism = None;
         if parts > 1 {
             let (mut told, mut believed) = (self.candidates.constants[0], 0.0);
             for part in 0..parts {
-                let (chosen, _) = self.best(&margins, Some(part))?;
+                let chosen = self.best(&slacks, Some(part))?.shrunk.weights;
                 for &(column, weight) in &chosen {
                     told += weight * f64::from(self.sums(column, part)[0]);
                 }
@@ -220,7 +215,7 @@ impl Program<'_> {
         let interval = half.map(|half| Interval { low: estimate - half, high: estimate + half });
         Ok(TradeOffPoint {
             slack,
-            feasible,
+            feasible: true,
             objective: Some(losses[0]),
             optimism,
             estimate: Some(estimate),
