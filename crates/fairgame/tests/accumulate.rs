@@ -283,7 +283,7 @@ fn what_is_no_sum() {
             assert_eq!(fresh.rows(), 0);
         }
     }
-    let text = String::from_utf8(bytes).unwrap().replace("\"version\":1", "\"version\":9");
+    let text = String::from_utf8(bytes).unwrap().replace("\"version\":2", "\"version\":9");
     let error = Accumulator::new(&one).merge_bytes(text.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("version is 9"), "{error}");
     let constraint = ["positive_rate(x > quantile(x, 0.5)) >= 0.1"];
