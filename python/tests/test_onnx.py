@@ -80,6 +80,17 @@ def inputs(session: onnxruntime.InferenceSession, rows: pd.DataFrame) -> dict[st
     return given
 
 
+def check(trained, test: pd.DataFrame, probability: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """Scores and probabilities are those of the classifier. The rows whose probabilities differ."""
+    assert np.abs(score[:, 0] - trained.decision_function(test)).max() < 1e-5
+    # A row that is within rounding of a threshold may be decided otherwise.
+    differs = np.abs(probability[:, 0] - trained.predict_proba(test)[:, 1]) > 1e-9
+    margins = np.abs(np.array(trained._classifier.scores(trained._features(test)))).min(axis=0)
+    assert (margins[differs] < 1e-5).all()
+    assert differs.sum() <= 20
+    return differs
+
+
 @pytest.mark.parametrize("name", POLICIES)
 def test_adult(name: str, adult: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path):
     train, test = adult
@@ -94,16 +105,10 @@ def test_adult(name: str, adult: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Pa
     assert {one.name for one in session.get_inputs()} == set(trained.features_in_use_)
     probability, score = session.run(["probability", "score"], inputs(session, test))
     assert probability.shape == score.shape == (ROWS, 1)
-    wanted = trained.predict_proba(test)[:, 1]
-    assert np.abs(score[:, 0] - trained.decision_function(test)).max() < 1e-5
-    # A row that is within rounding of a threshold may be decided otherwise.
-    differs = np.abs(probability[:, 0] - wanted) > 1e-9
+    differs = check(trained, test, probability, score)
     print(f"{name}: {differs.sum()} of {ROWS} rows have another probability; largest difference of scores "
           f"{np.abs(score[:, 0] - trained.decision_function(test)).max():.1e}, {len(model.graph.node)} operators, "
           f"{path.stat().st_size} bytes")
-    margins = np.abs(np.array(trained._classifier.scores(trained._features(test)))).min(axis=0)
-    assert (margins[differs] < 1e-5).all()
-    assert differs.sum() <= 20
     # One row alone.
     one = session.run(["probability"], inputs(session, test[:1]))[0]
     assert one.shape == (1, 1) and one[0, 0] == probability[0, 0]
@@ -117,8 +122,68 @@ def test_scores_of_another_model(adult: tuple[pd.DataFrame, pd.DataFrame], tmp_p
     trained = fairgame.train(policy, train)
     trained.export_onnx(tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
-    score = session.run(["score"], inputs(session, test))[0]
-    assert np.abs(score[:, 0] - trained.decision_function(test)).max() < 1e-5
+    probability, score = session.run(["probability", "score"], inputs(session, test))
+    check(trained, test, probability, score)
+
+
+# Groups that are told by each kind of condition, of which every one is a feature.
+CONDITIONS = [
+    "age < 30",
+    "hours_per_week <= 38",
+    "age >= 50",
+    'occupation != "Sales"',
+    'not (race == "White")',
+    "not young",
+    'race == "Black" or workclass == "Private"',
+    'occupation in ["Sales", "Craft-repair"] and sex == "Male"',
+]
+
+
+@pytest.mark.parametrize("one", [*CONDITIONS, "all"])
+def test_conditions(one: str, adult: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path):
+    """Rows that have missing values in the columns of the conditions are in the groups in which `predict` has them."""
+    train, test = adult
+    conditions = CONDITIONS if one == "all" else [one]
+    rules = [f"positive_rate({one}) >= 0.4 * positive_rate()" for one in conditions]
+    policy = {"label": 'income == ">50K"', "constraints": rules, "model": "linear"}
+    train = train.sample(4000, random_state=2)
+    trained = fairgame.train(policy, train)
+    trained.export_onnx(tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    probability, score = session.run(["probability", "score"], inputs(session, test))
+    check(trained, test, probability, score)
+
+
+MARKERS = ["?", "NA", "n/a", "null", "NaN", "", "unknown", "-"]
+
+
+def test_markers_of_missing_values(adult: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path):
+    """Raw text goes into the graph as it is: markers mean missing, as for `predict`, also in conditions."""
+    train, test = (rows.copy() for rows in adult)
+    random = np.random.default_rng(5)
+    for rows in (train, test):
+        rows["pay"] = np.where(random.random(len(rows)) < 0.1, np.nan, rows["age"] + random.normal(size=len(rows)))
+    texts = ["occupation", "workclass", "native_country", "education", "sex"]
+    raw = {}
+    for name, rows in (("train", train), ("test", test)):
+        raw[name] = rows.copy()
+        for column in texts:
+            text = rows[column].astype(object)
+            raw[name][column] = text.where(text.notna(), random.choice(MARKERS, len(rows)))
+        raw[name]["pay"] = rows["pay"].fillna(-999)
+    raw["train"].to_csv(tmp_path / "train.csv", index=False)
+    rules = [f"positive_rate({one}) >= 0.4 * positive_rate()" for one in ('occupation != "Sales"', 'sex == "Female"')]
+    # Both have a place of their own for what is missing, and one for what was never seen.
+    for model in ("trees", "linear"):
+        policy = {"label": 'income == ">50K"', "constraints": rules, "model": model}
+        policy["missing"] = {"also": ["unknown", "-", "-999"]}
+        trained = fairgame.train(policy, tmp_path / "train.csv")
+        trained.export_onnx(tmp_path / "model.onnx")
+        session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+        given = inputs(session, raw["test"])
+        assert set(MARKERS) <= set(given["occupation"].ravel()) and (given["pay"] == -999).any()
+        probability, score = session.run(["probability", "score"], given)
+        check(trained, test, probability, score)
 
 
 def test_what_cannot_be_exported(adult: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path):

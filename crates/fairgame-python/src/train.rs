@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use fairgame::table::{Feed, ReadOptions, Source};
+use fairgame::table::{Feed, Missing, ReadOptions, Source};
 use fairgame::train::{
     Checkpoints, Data, Finding, FoldRows, Outcome, Pass, Plan, Shape, Sheet, Spec, Stream, Streams,
     Trained, Turn, Watch, check_data,
@@ -76,13 +76,15 @@ impl Given {
         }
     }
 
-    fn feed(&self) -> fairgame::Result<Feed<'_>> {
+    /// The rows; of files, `missing` says what stands for a missing value.
+    fn feed(&self, missing: &Missing) -> fairgame::Result<Feed<'_>> {
         match self {
             Given::Table(table) => Ok(table.get().feed(GIVEN)),
             Given::Files(names) => {
                 let sources = names.iter().map(|name| Source::parse(name));
                 let sources = sources.collect::<fairgame::Result<Vec<_>>>()?;
-                Feed::open(names.join(", "), sources, ReadOptions::default())
+                let options = ReadOptions { missing: missing.clone(), ..ReadOptions::default() };
+                Feed::open(names.join(", "), sources, options)
             }
         }
     }
@@ -178,11 +180,10 @@ pub(crate) fn train(
     let settings = Settings { policy, threads, memory, checkpoint: None, resume: false };
     let shape = Shape { rows: train.rows(), validation: val.is_some(), test: false };
     trained_by(py, (&settings, shape), progress, |plan, watch| {
-        let streams = Streams {
-            train: train.feed()?.into(),
-            val: val.as_ref().map(Given::feed).transpose()?.map(Stream::from),
-            test: None,
-        };
+        let missing = &plan.spec().missing;
+        let val = val.as_ref().map(|val| val.feed(missing)).transpose()?;
+        let streams =
+            Streams { train: train.feed(missing)?.into(), val: val.map(Stream::from), test: None };
         plan.run_streams(streams, watch)
     })
 }

@@ -1,16 +1,62 @@
 //! Columns as a view's encoder has them, and the conditions on columns that classes are made of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Builder, Place};
 use super::proto::{Element, Tensor};
 use super::refused;
 use crate::Result;
 use crate::encode::{Encoder, FAR, Map, Steps};
-use crate::table::{Comparison, Kind, Predicate, Value};
+use crate::table::{Comparison, Kind, Missing, Predicate, Value};
 
-/// The inputs of the graph, by column.
-pub(super) type Inputs = BTreeMap<String, (Kind, Place)>;
+/// The inputs of the graph.
+pub(super) struct Inputs {
+    /// By column.
+    pub(super) columns: BTreeMap<String, (Kind, Place)>,
+    /// The texts that mean missing.
+    pub(super) markers: Vec<String>,
+}
+
+impl Inputs {
+    /// Inputs that have the names of their columns. Numbers that mean missing become NaN.
+    pub(super) fn new(
+        kinds: &BTreeMap<String, Kind>,
+        missing: &Missing,
+        graph: &mut Builder,
+    ) -> Inputs {
+        let mut column = |(name, kind): (&String, &Kind)| {
+            let mut place = Place(name.clone());
+            if *kind == Kind::Number {
+                for &marker in missing.numbers() {
+                    let (marker, nan) = (graph.double(marker), graph.double(f64::NAN));
+                    let absent = graph.op("Equal", &[&place, &marker]);
+                    place = graph.op("Where", &[&absent, &nan, &place]);
+                }
+            }
+            (name.clone(), (*kind, place))
+        };
+        Inputs { columns: kinds.iter().map(&mut column).collect(), markers: missing.all_texts() }
+    }
+
+    fn get(&self, column: &str) -> Result<&(Kind, Place)> {
+        self.columns.get(column).ok_or_else(|| refused(format!("column `{column}` is no input")))
+    }
+
+    /// A whole number for each known text, one for all that mean missing, and one for all others.
+    fn labels<'a>(
+        &'a self,
+        input: &Place,
+        mut known: Vec<(&'a str, i64)>,
+        (other, absent): (i64, i64),
+        graph: &mut Builder,
+    ) -> Place {
+        // A marker that was a value in training is that value: rows of Python have no markers.
+        let texts: BTreeSet<&str> = known.iter().map(|(text, _)| *text).collect();
+        let markers = self.markers.iter().map(String::as_str);
+        known.extend(markers.filter(|text| !texts.contains(text)).map(|text| (text, absent)));
+        graph.labels(input, &known, other)
+    }
+}
 
 /// What one feature of an encoder becomes.
 pub(super) enum Coded {
@@ -28,9 +74,7 @@ pub(super) fn encoded(
 ) -> Result<Vec<Coded>> {
     let mut all = Vec::new();
     for (column, map) in encoder.maps() {
-        let Some((kind, input)) = inputs.get(column) else {
-            return Err(refused(format!("column `{column}` is no input")));
-        };
+        let (kind, input) = inputs.get(column)?;
         all.push(match map {
             Map::Number { shift, scale, fill, missing } => {
                 let (shift, scale) = (graph.double(*shift), graph.double(*scale));
@@ -71,10 +115,8 @@ pub(super) fn encoded(
                 let known = values.iter().zip(0_i64..);
                 let place = match kind {
                     Kind::Category => {
-                        let mut known: Vec<(&str, i64)> =
-                            known.map(|(value, place)| (value.as_str(), place)).collect();
-                        known.push(("", absent));
-                        graph.labels(input, &known, other)
+                        let known = known.map(|(value, place)| (value.as_str(), place)).collect();
+                        inputs.labels(input, known, (other, absent), graph)
                     }
                     Kind::Number | Kind::Boolean => {
                         let number = |text: &str| match text {
@@ -159,21 +201,19 @@ fn compared(
     inputs: &Inputs,
     graph: &mut Builder,
 ) -> Result<Place> {
-    let Some((_, input)) = inputs.get(column) else {
-        return Err(refused(format!("column `{column}` is no input")));
-    };
+    let (_, input) = inputs.get(column)?;
     let number = match value {
         Value::Text(text) => {
-            let (known, other) = match comparison {
-                Comparison::Eq => (vec![(text.as_str(), 1)], 0),
-                // What is missing is not unequal to anything.
-                Comparison::Ne => (vec![(text.as_str(), 0), ("", 0)], 1),
+            let (same, other) = match comparison {
+                Comparison::Eq => (1, 0),
+                Comparison::Ne => (0, 1),
                 _ => {
                     let message = format!("texts of column `{column}` are compared by their order");
                     return Err(refused(message));
                 }
             };
-            let found = graph.labels(input, &known, other);
+            // What is missing is neither equal nor unequal to anything.
+            let found = inputs.labels(input, vec![(text.as_str(), same)], (other, 0), graph);
             return Ok(graph.cast(&found, Element::Bool));
         }
         Value::Number(number) => *number,

@@ -6,7 +6,8 @@
 //! | `score` | the mean score above the thresholds, Σ_k p_k·(f_k(x) − t_k) |
 //!
 //! Each column that decides is an input of shape [rows, 1]: a number is a double, and missing where it is NaN; a truth value
-//! is a double of 1, 0 or NaN; a category is a text, and missing where it is empty. The graph has operators of opset 15, and
+//! is a double of 1, 0 or NaN; a category is a text, and missing where it is empty or a marker of missing values ([`Missing`](crate::table::Missing)).
+//! A number that is such a marker is missing, too. The graph has operators of opset 15, and
 //! of `ai.onnx.ml` 3 for categories and trees.
 //!
 //! The decision itself is no output. It compares the probability with a hash of an identifier's text or of the row's
@@ -21,6 +22,8 @@ mod encoded;
 mod graph;
 mod model;
 mod proto;
+
+use std::collections::BTreeMap;
 
 use prost::Message;
 
@@ -65,11 +68,12 @@ pub fn onnx(classifier: &Classifier) -> Result<Exported> {
                 .help("rename the column, and train again"));
         }
     }
-    let inputs: Inputs =
-        kinds.iter().map(|(name, kind)| (name.clone(), (*kind, Place(name.clone())))).collect();
-    let Some((_, (_, like))) = inputs.iter().next() else {
+    let inputs = Inputs::new(&kinds, &classifier.missing(), &mut graph);
+    // Any input that is a number of rows long.
+    let Some(like) = kinds.keys().next().map(|name| Place(name.clone())) else {
         return Err(refused("it has no features".to_owned()));
     };
+    let like = &like;
     let seen = classifier
         .views()
         .iter()
@@ -123,16 +127,23 @@ pub fn onnx(classifier: &Classifier) -> Result<Exported> {
     named(&chance, "probability", &mut graph);
     named(&score, "score", &mut graph);
     let operators = graph.nodes.len();
-    let bytes = document(classifier, graph, &inputs).encode_to_vec();
+    let bytes = document(classifier, graph, &kinds).encode_to_vec();
     Ok(Exported { bytes, inputs: kinds.into_iter().collect(), operators })
 }
 
-fn document(classifier: &Classifier, graph: Builder, inputs: &Inputs) -> proto::Model {
-    let input = |(name, (kind, _)): (&String, &(Kind, Place))| {
+fn document(
+    classifier: &Classifier,
+    graph: Builder,
+    kinds: &BTreeMap<String, Kind>,
+) -> proto::Model {
+    let input = |(name, kind): (&String, &Kind)| {
         let (element, doc) = match kind {
             Kind::Number => (Element::Double, "a number; NaN is missing"),
             Kind::Boolean => (Element::Double, "1 is true, 0 is false; NaN is missing"),
-            Kind::Category => (Element::Text, "a category; an empty text is missing"),
+            Kind::Category => (
+                Element::Text,
+                "a category; an empty text and the markers of missing values are missing",
+            ),
         };
         proto::ValueInfo::column(name, element, doc)
     };
@@ -154,7 +165,7 @@ fn document(classifier: &Classifier, graph: Builder, inputs: &Inputs) -> proto::
             node: graph.nodes,
             name: "fairgame".to_owned(),
             initializer: graph.constants,
-            input: inputs.iter().map(input).collect(),
+            input: kinds.iter().map(input).collect(),
             output: vec![
                 output("probability", "the chance of a positive decision"),
                 output("score", "the mean score above the thresholds"),

@@ -119,10 +119,41 @@ impl Missing {
             || self.texts.iter().any(|marker| marker.as_bytes() == text)
     }
 
+    /// All texts that are markers: for programs that cannot ask [`Missing::is_text`]. The empty text is the first.
+    pub(crate) fn all_texts(&self) -> Vec<String> {
+        let mut all = vec![String::new()];
+        if self.standard {
+            all.push("?".to_owned());
+            all.extend(["na", "n/a", "nan", "null"].into_iter().flat_map(in_any_case));
+        }
+        for text in &self.texts {
+            if !all.contains(text) {
+                all.push(text.clone());
+            }
+        }
+        all
+    }
+
+    /// The numbers that are markers, beside NaN.
+    pub(crate) fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
     /// Whether a number is a marker.
     pub fn is_number(&self, number: f64) -> bool {
         number.is_nan() || self.numbers.contains(&number)
     }
+}
+
+/// A short text with each of its letters small or capital.
+fn in_any_case(text: &str) -> Vec<String> {
+    text.chars().fold(vec![String::new()], |all, letter| {
+        let mut both = vec![letter, letter.to_ascii_uppercase()];
+        both.dedup();
+        let longer =
+            |text: String| both.iter().map(|letter| format!("{text}{letter}")).collect::<Vec<_>>();
+        all.into_iter().flat_map(longer).collect()
+    })
 }
 
 /// What a text reads as, where a number is wanted.
