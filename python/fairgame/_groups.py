@@ -8,7 +8,8 @@ import numpy as np
 
 from ._fairgame import Table, shown
 
-_RATES = ["base_rate", "selection_rate", "tpr", "fpr", "precision", "error", "ratio", "auc"]
+_RATES = ["base_rate", "selection_rate", "tpr", "fpr", "precision", "error", "ratio", "ratio_to_highest", "auc"]
+_VERDICTS = ["four_fifths", "four_fifths_of_all"]
 _CONFUSION = ["true_positive", "false_positive", "false_negative", "true_negative"]
 
 
@@ -58,11 +59,11 @@ def frame(found: dict[str, Any], notes: list[str]) -> Any:
                 interval = group[rate].get("interval") or {}
                 row[rate] = group[rate].get("value")
                 row[f"{rate}_low"], row[f"{rate}_high"] = interval.get("low"), interval.get("high")
-        row |= {"ratio_to_highest": group["ratio_to_highest"], "four_fifths": group["four_fifths"]}
+        row |= {key: group[key] for key in _VERDICTS}
         row |= {key: group["confusion"][key] for key in _CONFUSION if group["confusion"] is not None}
         rows.append(row)
     made = pd.DataFrame(rows)
-    numbers = [name for name in made.columns if name not in ("by", "four_fifths", *columns)]
+    numbers = [name for name in made.columns if name not in ("by", *_VERDICTS, *columns)]
     made = made.astype({name: float for name in numbers if name != "rows"})
     # A column that a grouping does not have is not unknown there.
     of = {name: set(by) for name, by, _ in listed}

@@ -56,7 +56,7 @@ fn grouping(found: &GroupsFound, one: &GroupingResult) -> String {
         header.extend(["tpr", "fpr", "precision", "error"]);
     }
     header.extend(scored.then_some("auc"));
-    header.extend(["ratio to all", "at least 0.8"]);
+    header.extend(["ratio to highest", "four-fifths rule", "ratio to all", "0.8 of all rows"]);
     let mut table = output::table(&header);
     for group in std::iter::once(&found.all).chain(&one.groups) {
         let rate = |rate: &Option<Measurement>| rate.as_ref().map(measured);
@@ -69,11 +69,14 @@ fn grouping(found: &GroupsFound, one: &GroupingResult) -> String {
         row.extend(group.auc.as_ref().map(area));
         // All rows in comparison with themselves.
         let whole = group.values.is_empty();
+        row.push(group.ratio_to_highest.as_ref().map(measured).unwrap_or_default());
+        row.push(group.four_fifths.map(|one| one.to_string()).unwrap_or_default());
         row.push(if whole { String::new() } else { measured(&group.ratio) });
-        row.push(if whole { String::new() } else { group.four_fifths.to_string() });
+        row.push(if whole { String::new() } else { group.four_fifths_of_all.to_string() });
         table.add_row(row);
     }
-    for column in 1..header.len() - 1 {
+    // Numbers, which are all but the group's name and the two verdicts.
+    for column in (1..header.len() - 1).filter(|column| *column != header.len() - 3) {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -89,8 +92,9 @@ pub(crate) fn printed(found: &GroupsFound) -> String {
     let units = found.units.map(|units| format!(" of {}", output::count(units as usize, "unit")));
     let percent = output::short(100.0 * found.confidence);
     text += &format!(
-        "\n{rows}{}. Each interval is at a confidence of {percent} % by itself. \"At least 0.8\" is the four-fifths rule: \
-         the selection rate of the group is at least 0.8 times that of all rows.\n",
+        "\n{rows}{}. Each interval is at a confidence of {percent} % by itself. The four-fifths rule asks that \
+         the selection rate of a group is at least 0.8 times the highest of all groups. \"0.8 of all rows\" compares with \
+         the rate of all rows instead.\n",
         units.unwrap_or_default()
     );
     if let Some(share) = found.drawn.filter(|share| *share > 0.0) {

@@ -9,11 +9,27 @@
 //! tpr             P(g ∧ y) / W(g ∧ y)        fpr              P(g ∧ ¬y) / W(g ∧ ¬y)
 //! precision       P(g ∧ y) / P(g)            error            share of g whose decision is not y
 //! ratio           selection rate of g / selection rate of all rows
+//! to highest      selection rate of g / selection rate of h, the group of the grouping with the highest estimate
 //! ```
 //!
-//! Intervals of rates are those of [`evaluate`](super), each at the confidence for itself alone. The interval of a ratio is
-//! Fieller's: the ρ for which the interval of sel(g) − ρ·sel(all) has 0 inside. A group's rows are among all rows, and that
-//! interval accounts for it. So the four-fifths verdict is that of the constraint sel(g) ≥ 0.8·sel(all).
+//! Intervals of rates are those of [`evaluate`](super), each at the confidence 1 − α for itself alone.
+//!
+//! **The ratio to all rows** has Fieller's interval: the ρ for which the interval of sel(g) − ρ·sel(all) has 0 inside. The
+//! rows of g are among all rows, and that interval accounts for it. So its verdict is that of the constraint
+//! sel(g) ≥ 0.8·sel(all).
+//!
+//! **The ratio to the highest group** is that of the four-fifths rule (29 CFR 1607.4(D)). Its interval is Fieller's of
+//! sel(g) − ρ·sel(h). Groups of a grouping share no row, so the two rates are independent. (Where rows come in units, a unit
+//! may have rows in both; its influences on the difference are added up before they are squared.)
+//!
+//! h is chosen by the same rows. The chosen rate is more often too high than too low, so the ratio is more often too low than
+//! too high:
+//!
+//! - The lower end, at α/2, misses less often than it would if h were fixed.
+//! - The upper end would miss more often. With k groups it is at α/(2(k − 1)): by the union bound, it is then right against
+//!   each of the k − 1 groups that could have been chosen. With two groups this changes nothing.
+//!
+//! What the interval covers is sel(g)/sel(h) in the population, or 1 where that is higher. For h itself the ratio is 1.
 //!
 //! Rows come in parts. What is kept are sums for each combination of values, and for an AUC the scores as [`ranking`](super::ranking)
 //! keeps them.
@@ -42,7 +58,7 @@ use crate::{Error, ErrorKind, Result};
 /// A grouping has at most so many groups, and a column so many values: more are identifiers or measurements.
 pub const MOST_GROUPS: usize = 1_000;
 
-/// The ratio that the four-fifths rule asks for.
+/// The ratio to the highest group that the four-fifths rule asks for.
 pub const FOUR_FIFTHS: f64 = 0.8;
 
 /// Rows and decisions, added in parts, of which groups are compared.
@@ -159,10 +175,13 @@ pub struct GroupResult {
     pub error: Option<Measurement>,
     /// Its selection rate over that of all rows.
     pub ratio: Measurement,
-    /// Its selection rate over the highest of its grouping.
-    pub ratio_to_highest: Option<f64>,
-    /// Whether the selection rate is at least 0.8 times that of all rows, in the population.
-    pub four_fifths: Verdict,
+    /// Whether `ratio` is at least 0.8 in the population. This is not the four-fifths rule, which compares with the highest
+    /// group.
+    pub four_fifths_of_all: Verdict,
+    /// Its selection rate over that of the group with the highest one in its grouping. `None` for all rows.
+    pub ratio_to_highest: Option<Measurement>,
+    /// The four-fifths rule: whether `ratio_to_highest` is at least 0.8 in the population. `None` for all rows.
+    pub four_fifths: Option<Verdict>,
     /// The area under the ROC curve, where there are scores: the chance that a row labelled positive scores higher than one
     /// labelled negative, where equal scores count half. It has no interval where rows were given units.
     pub auc: Option<Auc>,
@@ -455,17 +474,15 @@ impl GroupAudit {
         };
         let everyone = judged.group(None, Vec::new(), "");
         let groupings = listed.into_iter().map(|(by, named)| {
-            let groups = named.into_iter().map(|(values, predicate)| {
-                let shown = shown(by, &values);
-                judged.group(Some(predicate), values, &shown)
-            });
-            let mut groups: Vec<GroupResult> = groups.collect();
-            let rate = |group: &GroupResult| Some(group.selection_rate.estimate()?.value);
-            let highest = groups.iter().filter_map(rate).fold(0.0, f64::max);
-            for group in &mut groups {
-                group.ratio_to_highest =
-                    rate(group).filter(|_| highest > 0.0).map(|rate| rate / highest);
-            }
+            let predicates: Vec<(usize, String)> =
+                named.iter().map(|(values, predicate)| (*predicate, shown(by, values))).collect();
+            let groups = named.into_iter().zip(&predicates);
+            let mut groups: Vec<GroupResult> = groups
+                .map(|((values, predicate), (_, shown))| {
+                    judged.group(Some(predicate), values, shown)
+                })
+                .collect();
+            judged.compare_with_highest(&mut groups, &predicates);
             GroupingResult { by: by.to_vec(), groups }
         });
         let groupings = groupings.collect();
@@ -676,7 +693,7 @@ impl Judged<'_> {
         let (base_rate, tpr) = (told(GroupRate::Base), told(GroupRate::TruePositive));
         let (fpr, precision) = (told(GroupRate::FalsePositive), told(GroupRate::Precision));
         let error = told(GroupRate::Error);
-        let (ratio, four_fifths) = self.ratio(group, &sums, shown);
+        let (ratio, four_fifths_of_all) = self.ratio(group, &sums, shown);
         let auc = self.ranking.as_ref().map(|ranking| {
             ranking.auc(
                 |cell| own[cell as usize].then_some(labelled[cell as usize]),
@@ -697,13 +714,14 @@ impl Judged<'_> {
             precision,
             error,
             ratio,
+            four_fifths_of_all,
             ratio_to_highest: None,
-            four_fifths,
+            four_fifths: None,
             auc,
         }
     }
 
-    /// The selection rate of a group over that of all rows, with Fieller's interval; and the four-fifths verdict.
+    /// The selection rate of a group over that of all rows, with Fieller's interval; and whether it is at least 0.8.
     fn ratio(
         &mut self,
         group: Option<usize>,
@@ -712,39 +730,115 @@ impl Judged<'_> {
     ) -> (Measurement, Verdict) {
         let (own, all) = (sums.weight(), self.all.weight());
         let (selected, everywhere) = (sums.positive_weight(), self.all.positive_weight());
-        let nothing = |reason: String| (Measurement::Nothing { reason }, Verdict::Undecided);
         if own <= 0.0 {
-            return nothing(match shown {
-                "" => "every row has weight 0".to_owned(),
-                shown => format!("every row with {shown} has weight 0"),
-            });
+            return nothing(weightless(shown));
         }
         if everywhere <= 0.0 {
             return nothing("nothing is decided positive".to_owned());
         }
-        let value = (selected / own) / (everywhere / all);
-        let exactly = |value| {
-            Measurement::Measured(Estimate {
-                value,
-                interval: Interval { low: value, high: value },
+        // All rows in comparison with all rows.
+        let Some(group) = group.filter(|_| sums.rows < self.all.rows) else { return one() };
+        let ratio = Ratio {
+            group: (group, shown),
+            to: None,
+            value: (selected / own) / (everywhere / all),
+            // Even if all positive decisions were the group's.
+            most: all / own,
+            alphas: [self.alpha; 2],
+        };
+        ratio.measured(&mut self.counts)
+    }
+
+    /// Compares the groups of a grouping with the one whose selection rate has the highest estimate. Beside each predicate
+    /// is the group's name.
+    fn compare_with_highest(&mut self, groups: &mut [GroupResult], predicates: &[(usize, String)]) {
+        let rate = |group: &GroupResult| Some(group.selection_rate.estimate()?.value);
+        let rates: Vec<Option<f64>> = groups.iter().map(rate).collect();
+        let measured = rates.iter().enumerate().filter_map(|(at, rate)| Some((at, (*rate)?)));
+        // The first of those that share the highest rate.
+        let (mut highest, mut others) = (None, 0_usize);
+        for (at, rate) in measured {
+            others += usize::from(highest.is_some());
+            if highest.is_none_or(|(_, most)| rate > most) {
+                highest = Some((at, rate));
+            }
+        }
+        for (at, group) in groups.iter_mut().enumerate() {
+            let (predicate, shown) = &predicates[at];
+            let (ratio, verdict) = match (rates[at], highest) {
+                (None, _) | (_, None) => nothing(weightless(shown)),
+                (_, Some((_, most))) if most <= 0.0 => {
+                    nothing("nothing is decided positive".to_owned())
+                }
+                (_, Some((place, _))) if place == at => one(),
+                (Some(rate), Some((place, most))) => {
+                    let (to, name) = &predicates[place];
+                    let ratio = Ratio {
+                        group: (*predicate, shown),
+                        to: Some((*to, name)),
+                        value: rate / most,
+                        most: 1.0,
+                        // The group was chosen among so many.
+                        alphas: [self.alpha, self.alpha / others as f64],
+                    };
+                    ratio.measured(&mut self.counts)
+                }
+            };
+            group.ratio_to_highest = Some(ratio);
+            group.four_fifths = Some(verdict);
+        }
+    }
+}
+
+fn nothing(reason: String) -> (Measurement, Verdict) {
+    (Measurement::Nothing { reason }, Verdict::Undecided)
+}
+
+fn weightless(shown: &str) -> String {
+    match shown {
+        "" => "every row has weight 0".to_owned(),
+        shown => format!("every row with {shown} has weight 0"),
+    }
+}
+
+/// A rate over itself.
+fn one() -> (Measurement, Verdict) {
+    let interval = Interval { low: 1.0, high: 1.0 };
+    (Measurement::Measured(Estimate { value: 1.0, interval }), Verdict::Met)
+}
+
+/// The selection rate of a group over that of another group, or of all rows.
+struct Ratio<'a> {
+    /// The predicate of the group, and its name.
+    group: (usize, &'a str),
+    /// The same of the other group; `None` is all rows.
+    to: Option<(usize, &'a str)>,
+    /// What it is on these rows.
+    value: f64,
+    /// The interval ends here at the latest.
+    most: f64,
+    /// Twice how often the lower end may miss, and the upper end.
+    alphas: [f64; 2],
+}
+
+impl Ratio<'_> {
+    /// With Fieller's interval; and whether it is at least 0.8.
+    fn measured(&self, counts: &mut Counts<'_>) -> (Measurement, Verdict) {
+        let value = self.value;
+        // The interval of the difference of the group's rate and `ratio` times the other.
+        let mut difference = |ratio: f64| {
+            let form = GroupRate::difference(self.group, ratio, self.to);
+            let loss = Loss::new(&form, counts);
+            loss.map(|loss| Interval {
+                low: loss.interval(self.alphas[0]).low,
+                high: loss.interval(self.alphas[1]).high,
             })
         };
-        // All rows in comparison with all rows.
-        let Some(group) = group.filter(|_| sums.rows < self.all.rows) else {
-            return (exactly(1.0), Verdict::Met);
-        };
-        let alpha = self.alpha;
-        let mut difference = |ratio: f64| {
-            let loss = Loss::new(&GroupRate::difference(group, ratio, shown), &mut self.counts);
-            loss.map(|loss| loss.interval(alpha))
-        };
-        // What is asked is at most 0: 0.8·sel(all) − sel(g).
+        // What is asked is at most 0: 0.8 times the other, less the group's.
         let verdict = match difference(FOUR_FIFTHS) {
             Ok(interval) => Verdict::of_interval(-interval.high, -interval.low),
             Err(reason) => return nothing(reason),
         };
-        // Even if all positive decisions were the group's.
-        let most = all / own;
         let mut surely = |ratio: f64, below: bool| {
             difference(ratio).is_ok_and(|interval| match below {
                 true => interval.low > 0.0,
@@ -762,7 +856,7 @@ impl Judged<'_> {
             }
             (outside + inside) / 2.0
         };
-        let (low, high) = (end(0.0, true), end(most, false));
+        let (low, high) = (end(0.0, true), end(self.most, false));
         let interval = Interval { low: low.min(value), high: high.max(value) };
         (Measurement::Measured(Estimate { value, interval }), verdict)
     }

@@ -115,11 +115,19 @@ impl GroupRate {
         WrittenRate { text: String::new(), over: form(measure), under: under.map(form) }
     }
 
-    /// The selection rate of a group, less that of all rows times `factor`.
-    pub(crate) fn difference(group: usize, factor: f64, shown: &str) -> Form {
-        let all = Atom::over(Measure::Positive, None, "");
+    /// The selection rate of a group, less `factor` times that of another group, or of all rows. Each group has its name
+    /// beside it.
+    pub(crate) fn difference(
+        (group, shown): (usize, &str),
+        factor: f64,
+        other: Option<(usize, &str)>,
+    ) -> Form {
         let own = Atom::over(Measure::Positive, Some(group), shown);
-        Form { constant: 0.0, terms: vec![(1.0, own), (-factor, all)] }
+        let other = match other {
+            Some((other, shown)) => Atom::over(Measure::Positive, Some(other), shown),
+            None => Atom::over(Measure::Positive, None, ""),
+        };
+        Form { constant: 0.0, terms: vec![(1.0, own), (-factor, other)] }
     }
 }
 
