@@ -243,10 +243,11 @@ def groups(
     the frame is for all rows.
 
     The columns are `rows`, `weight`, `share`; with a `label` also `base_rate`, `tpr`, `fpr`, `precision`, `error` and the
-    weights `true_positive`, `false_positive`, `false_negative`, `true_negative`; `selection_rate`; `ratio`, the selection
-    rate over that of all rows, `ratio_to_highest`, over the highest of the grouping, and `four_fifths`: whether `ratio` is
-    at least 0.8 in the population (`"met"`, `"violated"` or `"undecided"`). With a label and scores there is `auc`. A
-    rate `x` has its interval in `x_low` and `x_high`, at `confidence` for itself alone.
+    weights `true_positive`, `false_positive`, `false_negative`, `true_negative`; `selection_rate`; `ratio_to_highest`, the
+    selection rate over the highest of the grouping, and `four_fifths`, the four-fifths rule: whether that ratio is at least
+    0.8 in the population (`"met"`, `"violated"` or `"undecided"`); `ratio`, the selection rate over that of all rows, and
+    `four_fifths_of_all`, whether that one is at least 0.8. With a label and scores there is `auc`. A rate `x` has its
+    interval in `x_low` and `x_high`, at `confidence` for itself alone.
 
     `score` is the name of a column or an array; without it, predictions that are probabilities are the scores. Predictions,
     `positive`, `sample_weight` and `unit` are as of `audit`. The frame's `attrs` has `rows`, `confidence` and `warnings`.

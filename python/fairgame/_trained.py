@@ -81,10 +81,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         independently.
         """
         rows = self._features(X)
-        if keys is not None:
-            keys = column(column_or_1d(aligned(keys, X, "keys")), "keys")
-            keys = _fairgame.Table.from_columns([("key", keys)])
-        decided, _, _ = self._classifier.predict(rows, keys)
+        decided, _, _ = self._classifier.predict(rows, self._keys(keys, X))
         return self.classes_[decided.astype(int)]
 
     def predict_proba(self, X: Any) -> Array:
@@ -310,6 +307,14 @@ class Trained(ClassifierMixin, BaseEstimator):
         X = self._checked(X)
         return self._scored(self._layout.features(X), X)
 
+    @staticmethod
+    def _keys(keys: Any, X: Any) -> _fairgame.Table | None:
+        """The identifiers of the rows of X as a table, if there are any."""
+        if keys is None:
+            return None
+        keys = column(column_or_1d(aligned(keys, X, "keys")), "keys")
+        return _fairgame.Table.from_columns([("key", keys)])
+
     def _checked(self, X: Any) -> Any:
         """X, after scikit-learn's check that it has the columns of `fit`.
 
@@ -320,22 +325,24 @@ class Trained(ClassifierMixin, BaseEstimator):
             validate_data(self, X, reset=False, skip_check_array=True)
         return X
 
-    def explain(self, X: Any, row: int = 0, *, background: Any = None) -> dict[str, Any]:
+    def explain(self, X: Any, row: int = 0, *, background: Any = None, keys: Any = None) -> dict[str, Any]:
         """Why a row of X is decided as it is, as `fairgame explain` says it.
 
-        The dict has the decision (`positive`), its `probability` and `score`; the `members` of the mixture, each with its
+        The dict has the decision (`positive`), its `probability` and `score`; `blend`, which is `"fold"` where the member of
+        one fold is drawn, and `"mean"` where the mean of the folds decides; the `members` of the mixture, each with its
         `weight`, `score`, `threshold` and decision, and in the plug-in game the `probabilities` that its rule decides by
         and the `cut` on them; `conditions`, what each of these probabilities is of; and `contributions`, what each column
-        adds to the log-odds of a probability or to the mean score. These are exact Shapley values, for trees and linear models, in comparison with the rows of `background`
-        (by default up to 100 rows of X). Other models have none.
+        adds to the log-odds of a probability (on average over the folds) or to the mean score. These are exact Shapley
+        values, for trees and linear models, in comparison with the rows of `background` (by default up to 100 other rows
+        of X). Other models have none.
+
+        `keys` are identifiers as of `predict`, one for each row of X. Give them if `predict` was given them: the decision is
+        then the same.
         """
         rows = self._features(X)
-        if background is None:
-            count = min(rows.rows, 100)
-            others = rows.take((np.arange(count) * rows.rows // max(count, 1)).astype(np.uint32))
-        else:
-            others = self._features(background)
-        return json.loads(self._classifier.explain(rows, int(row), others))
+        others = None if background is None else self._features(background)
+        found = self._classifier.explain(rows, int(row), others, self._keys(keys, X))
+        return json.loads(found)
 
     def trade_off(self, constraint: int | str | None = None, slacks: Iterable[float] | None = None) -> dict[str, Any]:
         """What other bounds would cost, from the sums that training kept: nothing is trained.

@@ -16,8 +16,8 @@ Examples:
   fairgame data check people.csv --policy policy.toml --json
   fairgame data check @compas --label 'two_year_recid == 1'
 
-A column gives the label away if, alone, it predicts at least 90 % of what can be predicted, on rows that had no part in the
-prediction. `train` leaves such columns out, and identifiers, unless --feature names them. Protected columns stay features.
+A column gives the label away if a prediction from this column alone removes at least 90 % of the error of a constant
+prediction. The prediction is measured on rows that it was not made from. `train` leaves such columns out, and identifiers, unless --feature names them. Protected columns stay features.
 
 Exit codes: 0 nothing was found that stands in the way (protected features and missing labels do not), 1 something was, 2
 bad usage or data.";
@@ -35,7 +35,7 @@ pub(crate) struct Check {
     ignore: Vec<String>,
 
     /// Column that stays a feature, whatever is found (repeatable)
-    #[arg(long, value_name = "COLUMN", conflicts_with = "ignore")]
+    #[arg(long, value_name = "COLUMN")]
     feature: Vec<String>,
 
     /// Print JSON
@@ -44,6 +44,10 @@ pub(crate) struct Check {
 }
 
 pub(crate) fn run(arguments: &Check) -> Result<Verdict> {
+    if let Some(both) = arguments.feature.iter().find(|name| arguments.ignore.contains(name)) {
+        let message = format!("column `{both}` is to be left out and to stay a feature");
+        return Err(Error::new(ErrorKind::Settings, message).help("give --ignore or --feature"));
+    }
     let mut spec = arguments.problem.spec_if_any()?;
     spec.encoder.ignore.extend(arguments.ignore.iter().cloned());
     spec.features.extend(arguments.feature.iter().cloned());

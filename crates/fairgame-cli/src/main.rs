@@ -112,3 +112,49 @@ fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of a line, as a shell splits them, up to a comment or where it redirects.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+        for letter in line.chars() {
+            match letter {
+                '\'' => {
+                    quoted = !quoted;
+                    word.get_or_insert_default();
+                }
+                ' ' if !quoted => words.extend(word.take()),
+                letter => word.get_or_insert_default().push(letter),
+            }
+        }
+        words.extend(word);
+        let end = words.iter().position(|word| ["#", ">"].contains(&word.as_str()));
+        words.truncate(end.unwrap_or(words.len()));
+        // A file that is read from standard input.
+        if let Some(at) = words.iter().position(|word| word == "<") {
+            words.drain(at..at + 2);
+        }
+        words
+    }
+
+    /// The examples of a command and of all below it.
+    fn examples(command: &clap::Command) -> Vec<String> {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let lines = help.lines().filter_map(|line| line.strip_prefix("  "));
+        let own = lines.filter(|line| line.starts_with("fairgame ")).map(str::to_owned);
+        own.chain(command.get_subcommands().flat_map(examples)).collect()
+    }
+
+    #[test]
+    fn examples_are_no_usage_errors() {
+        let examples = examples(&Arguments::command());
+        assert!(examples.len() > 40, "{examples:#?}");
+        for example in examples {
+            let parsed = Arguments::try_parse_from(words(&example));
+            assert!(parsed.is_ok(), "{example}: {}", parsed.err().unwrap());
+        }
+    }
+}

@@ -119,6 +119,17 @@ impl ReadArguments {
         kept: &[&str],
         rows: usize,
     ) -> Result<Chunks> {
+        self.chunks_of(&self.data, classifier, kept, rows)
+    }
+
+    /// The same of other files, which are read in the same way.
+    pub(crate) fn chunks_of(
+        &self,
+        data: &[String],
+        classifier: &Classifier,
+        kept: &[&str],
+        rows: usize,
+    ) -> Result<Chunks> {
         self.format.check()?;
         let expected = classifier.kinds();
         let needed = expected.keys().map(String::as_str).chain(kept.iter().copied());
@@ -130,15 +141,15 @@ impl ReadArguments {
             let groups = classifier.bound().unnamed();
             let groups: Vec<&str> =
                 groups.columns().filter(|name| !needed.iter().any(|one| one == name)).collect();
-            if !groups.is_empty() && self.data.iter().all(|text| can_be_read_again(text)) {
-                let first = table::chunks(sources(&self.data)?, &options, 1)?.next().transpose()?;
+            if !groups.is_empty() && data.iter().all(|text| can_be_read_again(text)) {
+                let first = table::chunks(sources(data)?, &options, 1)?.next().transpose()?;
                 let there =
                     |name: &&&str| first.as_ref().is_some_and(|row| row.column(name).is_ok());
                 needed.extend(groups.iter().filter(there).map(|name| (*name).to_owned()));
             }
             options.columns = Some(needed);
         }
-        table::chunks(sources(&self.data)?, &ReadOptions { expected, ..options }, rows)
+        table::chunks(sources(data)?, &ReadOptions { expected, ..options }, rows)
     }
 }
 

@@ -18,9 +18,10 @@ Examples:
   fairgame show model.safetensors
   fairgame show model.safetensors --json
 
-The features are the columns that `predict` needs. Gain is the share of the column in what all splits of trees gained;
-`objective` is by how much the objective rises on judging rows if the values of the column are shuffled, and `by` is by how much
-the loss of the constraint does that changes most. --json has them for every constraint.";
+The features are the columns that `predict` needs. `gain` is the column's share of the total gain of all splits, for trees. The
+other numbers say what happens on held-out rows if the values of the column are shuffled: `objective` is the rise of the
+objective, and `by` is the largest rise of the loss of a constraint; the last column names that constraint. --json has the rise
+for every constraint.";
 
 #[derive(Args)]
 pub(crate) struct Show {
@@ -42,8 +43,12 @@ pub(crate) fn run(arguments: &Show) -> Result<Verdict> {
     Ok(Verdict::Met)
 }
 
-/// The columns that the model uses, each with its kind.
+/// The columns that the model uses, each with its kind. Of a wrapped estimator, these are the estimator's, whose kinds are
+/// not known.
 pub(crate) fn features(classifier: &Classifier) -> Vec<Value> {
+    if let Some(beside) = classifier.companion() {
+        return beside.used().map(|name| json!({ "column": name, "kind": null })).collect();
+    }
     let kinds = classifier.kinds();
     let feature = |name: String| {
         let kind = kinds.get(&name).map(ToString::to_string);
@@ -125,8 +130,7 @@ fn text(classifier: &Classifier, record: Option<&Record>) -> String {
     text += &line("made by", &format!("fairgame {}", provenance.version));
 
     if let Some(beside) = companion {
-        let used = beside.features.iter().filter(|name| !beside.ignored.contains(name));
-        let used: Vec<Cow<'_, str>> = used.map(|name| shown(name)).collect();
+        let used: Vec<Cow<'_, str>> = beside.used().map(shown).collect();
         text += &line("features", &used.join(", "));
         return text
             + "\nHow much each of these columns counts is known to Python only: importance_ of the loaded model.\n";

@@ -32,7 +32,7 @@ pub(crate) struct Tradeoff {
     constraint: Option<String>,
 
     /// By how much bounds are loosened, several with commas between; below 0 they are tightened
-    #[arg(long, value_name = "X", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_delimiter = ',', allow_hyphen_values = true)]
     slack: Vec<f64>,
 
     /// Print JSON

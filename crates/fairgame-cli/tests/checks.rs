@@ -75,7 +75,7 @@ fn leaks_and_identifiers_are_left_out() {
     // One row is explained.
     let run = folder.fairgame(&["explain", "m.safetensors", "people.csv", "--row", "600"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    for part in ["Row 600 is decided", "positive if", "What each column adds", "100 other rows"] {
+    for part in ["Row 600 is decided", "positive if", "Each column adds", "100 other rows"] {
         assert!(run.stdout.contains(part), "{part}: {run:?}");
     }
     let run = folder.fairgame(&["explain", "m.safetensors", "people.csv", "--row", "601"]);
@@ -143,4 +143,16 @@ fn data_check() {
         assert_eq!(run.code, Some(0), "{run:?}");
         assert!(run.stdout.contains("nothing was found"), "{run:?}");
     }
+}
+
+/// One column may be left out and another kept, and only the same column both is a contradiction.
+#[test]
+fn ignore_and_feature_name_different_columns() {
+    let folder = common::applicants::folder();
+    let check = ["data", "check", "people.csv", "--label", "hired == \"yes\"", "--ignore", "id"];
+    let run = folder.fairgame(&[&check[..], &["--feature", "city"]].concat());
+    assert!(matches!(run.code, Some(0 | 1)) && run.stdout.starts_with("1500 rows"), "{run:?}");
+    let run = folder.fairgame(&[&check[..], &["--feature", "id"]].concat());
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("column `id` is to be left out and to stay a feature"), "{run:?}");
 }

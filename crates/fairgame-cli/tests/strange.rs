@@ -137,10 +137,10 @@ fn a_model_that_wraps_an_estimator() {
         sha256: "0".repeat(64),
         format: "joblib".to_owned(),
         estimators: vec!["LGBMClassifier".to_owned()],
-        features: vec!["skill".to_owned()],
+        features: vec!["skill".to_owned(), "city".to_owned(), "group".to_owned()],
         named: true,
         groups: Vec::new(),
-        ignored: Vec::new(),
+        ignored: vec!["city".to_owned()],
     };
     classifier.keep_companion(Some(companion)).unwrap();
     classifier.save(&folder.path("m.safetensors")).unwrap();
@@ -150,6 +150,20 @@ fn a_model_that_wraps_an_estimator() {
         let known = "the model wraps an estimator of Python (LGBMClassifier)";
         assert!(run.stderr.contains(known) && run.stderr.contains("fairgame.load"), "{run:?}");
     }
+    // Its features are those of the estimator.
+    let run = folder.fairgame(&["show", "m.safetensors"]);
+    assert!(run.stdout.contains("skill, group\n"), "{run:?}");
+    let run = folder.fairgame(&["show", "m.safetensors", "--json"]);
+    let shown: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let wanted = serde_json::json!([
+        { "column": "skill", "kind": null }, { "column": "group", "kind": null },
+    ]);
+    assert_eq!(shown["features"], wanted);
+    let run = folder.fairgame(&["report", "m.safetensors", "-o", "r.html"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let page = String::from_utf8(folder.bytes("r.html")).unwrap();
+    let used = "<code><bdi>skill</bdi></code>, <code><bdi>group</bdi></code>.</p>";
+    assert!(page.contains("The classifier uses 2 columns:") && page.contains(used));
 }
 
 /// A promise can be required, and a confidence that is written as a number is asked about.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fairgame::classifier::{Classifier, Companion, Draw, Member, draws};
+use fairgame::classifier::{Classifier, Companion, Draw, Member, draws, other_rows};
 use fairgame::export::onnx;
 use fairgame::train::{RecordedPart, SLACKS, Standing, trade_off};
 use fairgame::{Error, ErrorKind};
@@ -102,13 +102,16 @@ impl PyClassifier {
         serde_json::to_string(&found).map_err(json_failed)
     }
 
-    /// Why a row of a table is decided as it is, in comparison with other rows, as JSON.
+    /// Why a row of a table is decided as it is, in comparison with other rows, as JSON. `keys` has an identifier for each row
+    /// of the table. Without other rows, it is compared with up to 100 others of the table.
+    #[pyo3(signature = (table, row, others=None, keys=None))]
     fn explain(
         &self,
         py: Python<'_>,
         table: &PyTable,
         row: usize,
-        others: &PyTable,
+        others: Option<&PyTable>,
+        keys: Option<&PyTable>,
     ) -> PyResult<String> {
         let found = py.detach(|| {
             let table = table.table()?;
@@ -116,7 +119,25 @@ impl PyClassifier {
                 let message = format!("there is no row {row}: there are {}", table.rows());
                 return Err(Error::new(ErrorKind::Value, message));
             }
-            self.0.explain(&table.take(&[row]), &*others.table()?)
+            let others = match others {
+                Some(others) => others.table()?.into_owned(),
+                None => other_rows(&table, Some(row)).ok_or_else(|| {
+                    let message = "X has one row, and it is compared with others";
+                    Error::new(ErrorKind::Value, message)
+                        .help("give rows to compare it with as background=")
+                })?,
+            };
+            let key = match keys.map(drawn_by).transpose()? {
+                None => None,
+                Some(keys) if keys.len() == table.rows() => Some([keys[row]]),
+                Some(keys) => {
+                    let message =
+                        format!("{} keys are given for {} rows", keys.len(), table.rows());
+                    return Err(Error::new(ErrorKind::Value, message));
+                }
+            };
+            let draw = key.as_ref().map_or(Draw::Features, |key| Draw::Keys(key));
+            self.0.explain(&table.take(&[row]), &others, draw)
         });
         serde_json::to_string(&found.map_err(failed)?).map_err(json_failed)
     }

@@ -40,10 +40,10 @@ mod words;
 
 pub use chart::{Chart, Curve as ChartCurve, Spot};
 pub use data::{
-    ConfusionShift, Constraint, Enforcement, Estimate, Group, Groups, Importance, Interval,
-    Iterate, Iterates, Line, Measured, Member, Model, Multipliers, Objective, On, Point, Promise,
-    Provenance, Rate, RateShift, Report, Role, Sample, Shift, Standing, Summary, TradePoint,
-    Verdict,
+    Baseline, ConfusionShift, Constraint, Enforcement, Estimate, Group, Groups, Importance,
+    Interval, Iterate, Iterates, Line, Measured, Member, Model, Multipliers, Objective, On, Point,
+    Promise, Provenance, Rate, RateShift, Report, Role, Sample, Shift, Standing, Summary,
+    TradePoint, Verdict,
 };
 
 impl Report {

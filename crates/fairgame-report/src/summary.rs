@@ -4,7 +4,7 @@ use crate::figure::dots::Dots;
 use crate::figure::shift;
 use crate::section::Cell;
 use crate::words::{in_words, role_name};
-use crate::{ConfusionShift, Model, RateShift, Summary, TradePoint, format};
+use crate::{Baseline, ConfusionShift, Model, RateShift, Summary, TradePoint, format};
 
 /// So many rates and constraints are on the first page; more are behind a click.
 const FEW: usize = 24;
@@ -19,6 +19,7 @@ pub(crate) struct First {
     pub(crate) rows: String,
     pub(crate) base_rate: String,
     pub(crate) price: Option<Price>,
+    pub(crate) baselines: Vec<BaselineRow>,
     pub(crate) drawn: String,
     pub(crate) shift: Option<Dots>,
     pub(crate) rates: Vec<RateRow>,
@@ -38,6 +39,14 @@ pub(crate) struct Price {
     pub(crate) before: String,
     pub(crate) after: String,
     pub(crate) more: String,
+}
+
+/// The rows decided in one way.
+pub(crate) struct BaselineRow {
+    pub(crate) text: String,
+    pub(crate) objective: String,
+    pub(crate) violated: String,
+    pub(crate) worst: String,
 }
 
 /// A rate before and after.
@@ -88,6 +97,7 @@ impl First {
             rows: format::count(summary.rows),
             base_rate: summary.base_rate.map_or(String::new(), share),
             price,
+            baselines: summary.baselines.iter().map(baseline).collect(),
             drawn: drawn.map_or(String::new(), share),
             shift: shift::constraints(id, &summary.constraints, on),
             rates: summary.rates.iter().map(rate).collect(),
@@ -113,6 +123,16 @@ fn share(share: f64) -> String {
 fn plus(number: f64, decimals: usize) -> String {
     let text = format::signed(number, decimals);
     if number > 0.0 { format!("+{text}") } else { text }
+}
+
+fn baseline(one: &Baseline) -> BaselineRow {
+    let number = |number: Option<f64>| number.map_or("–".to_owned(), format::number);
+    BaselineRow {
+        text: one.text.clone(),
+        objective: number(one.objective),
+        violated: format::count(one.violated),
+        worst: number(one.worst),
+    }
 }
 
 fn rate(one: &RateShift) -> RateRow {

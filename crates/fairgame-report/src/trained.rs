@@ -9,10 +9,10 @@ use fairgame::{Error, ErrorKind, Result, printable};
 use serde_json::Value;
 
 use crate::{
-    ConfusionShift, Constraint, Enforcement, Estimate, Group, Groups, Importance, Interval,
-    Iterate, Iterates, Line, Measured, Member, Model, Multipliers, Objective, On, Point, Promise,
-    Provenance, Rate, RateShift, Report, Role, Sample, Shift, Standing, Summary, TradePoint,
-    Verdict,
+    Baseline, ConfusionShift, Constraint, Enforcement, Estimate, Group, Groups, Importance,
+    Interval, Iterate, Iterates, Line, Measured, Member, Model, Multipliers, Objective, On, Point,
+    Promise, Provenance, Rate, RateShift, Report, Role, Sample, Shift, Standing, Summary,
+    TradePoint, Verdict,
 };
 
 impl Report {
@@ -101,11 +101,6 @@ fn summary(classifier: &Classifier, record: &Record) -> Summary {
             .map(|one| measured(&one.measurement, Some(one.verdict))),
         after: Some(measured(&one.measurement, Some(one.verdict))),
     };
-    let kinds = classifier.kinds();
-    let feature = |name: String| {
-        let kind = kinds.get(&name).map(ToString::to_string).unwrap_or_default();
-        (printable(&name).into_owned(), kind)
-    };
     let counts = |one: &Confusion| {
         [one.true_positive, one.false_positive, one.false_negative, one.true_negative]
     };
@@ -120,6 +115,7 @@ fn summary(classifier: &Classifier, record: &Record) -> Summary {
         drawn: after.and_then(|after| after.drawn),
         objective_before: free.and_then(objective),
         objective_after: after.and_then(objective),
+        baselines: baselines(record, tested),
         constraints: shifts.map(shift).collect(),
         rates: rate_shifts(after, free),
         // A file of an earlier version says nothing of checks.
@@ -127,7 +123,7 @@ fn summary(classifier: &Classifier, record: &Record) -> Summary {
             .as_str()
             .is_some_and(|one| one != "off"),
         findings: record.findings.iter().map(ToString::to_string).collect(),
-        features: classifier.feature_columns().into_iter().map(feature).collect(),
+        features: features(classifier),
         trade_off: trade
             .iter()
             .map(|point| TradePoint {
@@ -146,7 +142,48 @@ fn summary(classifier: &Classifier, record: &Record) -> Summary {
                 after: Some(counts(&one.classifier)),
             })
             .collect(),
-        unchecked: unchecked(record, tested),
+        unchecked: unchecked(classifier, record, tested),
+    }
+}
+
+/// The columns that decide, each with its kind. Of a wrapped estimator, these are the estimator's, whose kinds are not known.
+fn features(classifier: &Classifier) -> Vec<(String, String)> {
+    if let Some(beside) = classifier.companion() {
+        return beside.used().map(|name| (printable(name).into_owned(), String::new())).collect();
+    }
+    let kinds = classifier.kinds();
+    let feature = |name: String| {
+        let kind = kinds.get(&name).map(ToString::to_string).unwrap_or_default();
+        (printable(&name).into_owned(), kind)
+    };
+    classifier.feature_columns().into_iter().map(feature).collect()
+}
+
+/// The rows of the last part as the classifier decides them, and in other ways. Nothing where there are no others.
+fn baselines(record: &Record, tested: bool) -> Vec<Baseline> {
+    let others = record.baselines.iter().filter(|one| (one.part == "test") == tested);
+    let other = |one: &fairgame::train::Baseline| {
+        let text = match one.kind {
+            BaselineKind::Unconstrained => "the same kind of model without constraints",
+            BaselineKind::AlwaysNegative => "all rows decided negative",
+            BaselineKind::AlwaysPositive => "all rows decided positive",
+        };
+        baseline(text, &one.evaluation)
+    };
+    let others: Vec<Baseline> = others.map(other).collect();
+    let own = record.parts.last().filter(|_| !others.is_empty());
+    let own = own.map(|last| baseline("this classifier", &last.evaluation));
+    own.into_iter().chain(others).collect()
+}
+
+fn baseline(text: &str, found: &Evaluation) -> Baseline {
+    let loss = |one: &ConstraintResult| Some(one.measurement.estimate()?.value);
+    let losses: Vec<f64> = found.constraints.iter().filter_map(loss).collect();
+    Baseline {
+        text: text.to_owned(),
+        objective: found.objective.measurement.estimate().map(|found| found.value),
+        violated: losses.iter().filter(|loss| **loss > 0.0).count() as u64,
+        worst: losses.into_iter().reduce(f64::max),
     }
 }
 
@@ -175,7 +212,7 @@ fn rate_shifts(after: Option<&Evaluation>, before: Option<&Evaluation>) -> Vec<R
 }
 
 /// What nobody has checked.
-fn unchecked(record: &Record, tested: bool) -> Vec<String> {
+fn unchecked(classifier: &Classifier, record: &Record, tested: bool) -> Vec<String> {
     let mut unchecked = Vec::new();
     if !tested {
         unchecked.push("New rows: there were no test rows.".to_owned());
@@ -184,7 +221,10 @@ fn unchecked(record: &Record, tested: bool) -> Vec<String> {
     }
     unchecked.extend(
         [
-            "Groups that no constraint names, and combinations of groups.",
+            match classifier.bound().combines_columns() {
+                true => "Groups, and combinations of groups, that no constraint names.",
+                false => "Groups that no constraint names, and combinations of groups.",
+            },
             "Whether labels are right, and whether they are equally right in every group.",
             "Whether the people of these rows are like those who will be decided about.",
             "Features that stand for a protected attribute under another name.",

@@ -251,6 +251,7 @@ fn the_first_page_is_for_those_who_sign() {
         "the true positive rate where sex is &#34;Female&#34; is at least 0.95 times the true positive rate of everyone",
         "8.3 % of the rows are decided by a draw",
         "The price is +0.0072",
+        "<th scope=\"row\">all rows decided negative</th><td>0.2362</td><td>4</td>",
         "infeasible",
         "fnlwgt &#60;b&#62;",
     ] {

@@ -1,6 +1,8 @@
 //! What is said of one row: contributions of columns are Shapley values, from their definition.
 
-use fairgame::classifier::Classifier;
+use std::collections::BTreeMap;
+
+use fairgame::classifier::{Classifier, Deciding, Draw, Explanation, MemberExplanation};
 use fairgame::random::mix;
 use fairgame::table::{ReadOptions, Source, Table, read};
 use fairgame::train::Spec;
@@ -49,6 +51,79 @@ fn naive(
         .collect()
 }
 
+/// The chance of a positive decision, from what is said of the members.
+fn chance(found: &Explanation) -> f64 {
+    let weight = |of: &[&MemberExplanation]| of.iter().map(|member| member.weight).sum::<f64>();
+    let mut columns: BTreeMap<usize, Vec<&MemberExplanation>> = BTreeMap::new();
+    found.members.iter().for_each(|one| columns.entry(one.column).or_default().push(one));
+    let of = |members: &Vec<&MemberExplanation>| match found.blend {
+        Deciding::Fold => {
+            let positive: Vec<_> = members.iter().copied().filter(|one| one.positive).collect();
+            weight(&positive)
+        }
+        Deciding::Mean => {
+            let above = |one: &&MemberExplanation| one.weight * (one.score - one.threshold);
+            if members.iter().map(above).sum::<f64>() > 0.0 { weight(members) } else { 0.0 }
+        }
+    };
+    columns.values().map(of).sum()
+}
+
+/// Where the mean of the folds decides, each column does so by the mean of its members, though these may disagree.
+#[test]
+fn the_mean_of_the_folds_decides() {
+    let table = people();
+    let trained = |shrink: &str| {
+        let text = format!(
+            "{{\"label\": \"hired == \\\"yes\\\"\", \"constraints\": [\"tpr(each team) >= 0.5\"], \"selection\": \
+             {{\"shrink\": {{{shrink}}}}}}}"
+        );
+        Spec::from_json(&text).unwrap().train(&table).unwrap().classifier
+    };
+    for (shrink, columns) in [("\"deterministic\": true", Some(1)), ("\"blend\": \"mean\"", None)] {
+        let classifier = trained(shrink);
+        let mut split = 0;
+        for row in 0..table.rows() {
+            let row = table.take(&[row]);
+            let found = classifier.explain(&row, &table.take(&[1]), Draw::Features).unwrap();
+            assert_eq!(found.blend, Deciding::Mean);
+            assert!((chance(&found) - found.probability).abs() < 1e-9, "{found:?}");
+            let positive = found.members.iter().filter(|one| one.positive).count();
+            split += usize::from((1..found.members.len()).contains(&positive));
+        }
+        if columns == Some(1) {
+            assert_eq!(classifier.columns(), 1);
+            assert!(split > 0, "folds never disagree");
+        }
+    }
+    let drawn = trained("\"blend\": \"draw\"");
+    let found = drawn.explain(&table.take(&[0]), &table.take(&[1]), Draw::Features).unwrap();
+    assert_eq!(found.blend, Deciding::Fold);
+}
+
+/// With the same draw, the decision is that of `predict`.
+#[test]
+fn the_draw_is_that_of_predictions() {
+    let table = people();
+    let text = "{\"label\": \"hired == \\\"yes\\\"\", \"constraints\": [\"positive_rate(each team) == positive_rate() \
+                within 0.02\"]}";
+    let classifier = Spec::from_json(text).unwrap().train(&table).unwrap().classifier;
+    let features = classifier.encode(&table).unwrap();
+    let chances = classifier.predict(&features, Draw::Features).unwrap();
+    let drawn = chances.iter().position(|one| one.probability > 0.1 && one.probability < 0.9);
+    let row = table.take(&[drawn.expect("a row is drawn")]);
+    let features = classifier.encode(&row).unwrap();
+    let mut decisions = [0; 2];
+    for key in 0..50 {
+        let draw = Draw::Keys(&[key]);
+        let predicted = classifier.predict(&features, draw).unwrap()[0].positive;
+        let found = classifier.explain(&row, &table.take(&[1]), draw).unwrap();
+        assert_eq!(found.positive, predicted);
+        decisions[usize::from(predicted)] += 1;
+    }
+    assert!(decisions[0] > 0 && decisions[1] > 0, "{decisions:?}");
+}
+
 #[test]
 fn contributions_are_shapley_values() {
     let table = people();
@@ -66,26 +141,22 @@ fn contributions_are_shapley_values() {
         let classifier = trained.classifier;
         for (own, other) in [(0, 1), (5, 77), (30, 31), (8, 200)] {
             let (row, other) = (table.take(&[own]), table.take(&[other]));
-            let found = classifier.explain(&row, &other).unwrap();
+            let found = classifier.explain(&row, &other, Draw::Features).unwrap();
             let [all] = &found.contributions[..] else { panic!("{found:?}") };
             let sum: f64 = all.columns.iter().map(|one| one.contribution).sum();
             assert!((all.base + sum - all.value).abs() < 1e-5, "{all:?}");
             // f of any row: what is explained of it.
-            let value =
-                |table: &Table| classifier.explain(table, &other).unwrap().contributions[0].value;
+            let value = |table: &Table| {
+                let found = classifier.explain(table, &other, Draw::Features).unwrap();
+                found.contributions[0].value
+            };
             let wanted = naive(&classifier, &row, &other, value);
             for (name, wanted) in classifier.feature_columns().iter().zip(wanted) {
                 let one = all.columns.iter().find(|one| one.column == *name);
                 let found = one.map_or(0.0, |one| one.contribution);
                 assert!((found - wanted).abs() < 1e-5, "{name}: {found} {wanted}");
             }
-            let chance: f64 = found
-                .members
-                .iter()
-                .filter(|member| member.positive)
-                .map(|member| member.weight)
-                .sum();
-            assert!((chance - found.probability).abs() < 1e-9);
+            assert!((chance(&found) - found.probability).abs() < 1e-9);
             for member in &found.members {
                 if let (Some(cut), [p]) = (member.cut, &member.probabilities[..]) {
                     assert!(
@@ -108,7 +179,8 @@ fn probabilities_have_names() {
         Spec::from_json(&text).unwrap().train(&table).unwrap().classifier
     };
     let named = |classifier: &Classifier| {
-        let found = classifier.explain(&table.take(&[3]), &table.take(&[9])).unwrap();
+        let found =
+            classifier.explain(&table.take(&[3]), &table.take(&[9]), Draw::Features).unwrap();
         let probabilities = found.members[0].probabilities.clone();
         assert_eq!(found.conditions.len(), probabilities.len());
         for all in &found.contributions {

@@ -19,7 +19,7 @@ pub use fairgame::train::Standing;
 pub use importance::Importance;
 pub use losses::{Constraint, Estimate, Interval, Measured, Objective, Rate};
 pub use promise::{Enforcement, Promise};
-pub use summary::{ConfusionShift, RateShift, Shift, Summary, TradePoint};
+pub use summary::{Baseline, ConfusionShift, RateShift, Shift, Summary, TradePoint};
 pub use training::{Iterate, Iterates, Line, Member, Multipliers, Point};
 
 /// Everything that is on one page.

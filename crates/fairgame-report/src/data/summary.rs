@@ -33,6 +33,8 @@ pub struct Summary {
     /// With them.
     #[serde(with = "number::option")]
     pub objective_after: Option<f64>,
+    /// The same rows decided in other ways, this classifier first.
+    pub baselines: Vec<Baseline>,
     /// Each constraint without and with being enforced.
     pub constraints: Vec<Shift>,
     /// The rates of groups that constraints speak of.
@@ -49,6 +51,22 @@ pub struct Summary {
     pub confusions: Vec<ConfusionShift>,
     /// What nobody has checked.
     pub unchecked: Vec<String>,
+}
+
+/// What the rows come to if they are decided in one way.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Baseline {
+    /// Which way, in words.
+    pub text: String,
+    /// The objective.
+    #[serde(with = "number::option")]
+    pub objective: Option<f64>,
+    /// How many constraints have a loss above 0 on these rows.
+    pub violated: u64,
+    /// The largest loss of a constraint.
+    #[serde(with = "number::option")]
+    pub worst: Option<f64>,
 }
 
 /// A constraint of a model that does not know it, and of one that does.

@@ -33,6 +33,12 @@ pub struct Companion {
 }
 
 impl Companion {
+    /// The columns that the estimators are given, in order.
+    pub fn used(&self) -> impl Iterator<Item = &str> {
+        let used = self.features.iter().filter(|name| !self.ignored.contains(name));
+        used.map(String::as_str)
+    }
+
     /// Refuses a name that leads to another folder, and what is no hash.
     pub fn check(&self) -> Result<()> {
         let wrong = |message: String| {

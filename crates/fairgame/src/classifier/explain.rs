@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::view::LogOdds;
-use super::{Classifier, Draw, Prediction, View};
+use super::{Blend, Classifier, Draw, Prediction, View};
 use crate::encode::{Features, Input};
 use crate::model::trees::{Bins, Forest};
 use crate::model::{AnyModel, Scorer};
@@ -28,8 +28,10 @@ use crate::{Error, ErrorKind, Result, Threads};
 /// Why a row is decided as it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// The decision, drawn by the row's features.
+    /// The decision.
     pub positive: bool,
+    /// How the folds of a column decide together.
+    pub blend: Deciding,
     /// The chance of a positive decision.
     pub probability: f64,
     /// The mean score above the thresholds.
@@ -45,6 +47,16 @@ pub struct Explanation {
     pub background: usize,
 }
 
+/// What decides in a column of the mixture, which has a member for each fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deciding {
+    /// One member, drawn with its weight ([`Blend::Draw`]).
+    Fold,
+    /// The mean over the folds of the scores above their thresholds, by weight ([`Blend::Mean`]).
+    Mean,
+}
+
 /// What a member says of a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemberExplanation {
@@ -58,7 +70,7 @@ pub struct MemberExplanation {
     pub score: f64,
     /// The threshold.
     pub threshold: f64,
-    /// Whether it decides positive.
+    /// Whether its score is above the threshold. Where the mean of the folds decides, the row may be decided otherwise.
     pub positive: bool,
     /// In the plug-in game, the probabilities that its rule decides by.
     pub probabilities: Vec<f64>,
@@ -75,7 +87,7 @@ pub struct Contributions {
     pub of: String,
     /// The place of the probability that these are the log-odds of, among those of each member.
     pub probability: Option<usize>,
-    /// The mean over the other rows.
+    /// The mean over the other rows. Log-odds are averaged over the folds first.
     pub base: f64,
     /// Of the row: `base` and all contributions together.
     pub value: f64,
@@ -119,19 +131,33 @@ impl Sum {
     }
 }
 
+/// A row is compared with so many others, unless it is said with which.
+const OTHERS: usize = 100;
+
+/// Up to 100 rows to compare a row with, spread evenly over a table without the row itself; `None` where there is no other.
+pub fn other_rows(table: &Table, own: Option<usize>) -> Option<Table> {
+    let own = own.filter(|own| *own < table.rows());
+    let rows = table.rows() - usize::from(own.is_some());
+    let count = rows.min(OTHERS);
+    let places = (0..count).map(|at| at * rows / count);
+    let places = places.map(|at| at + usize::from(own.is_some_and(|own| at >= own)));
+    (count > 0).then(|| table.take(&places.collect::<Vec<_>>()))
+}
+
 impl Classifier {
-    /// Why the only row of a table is decided as it is, in comparison with other rows.
+    /// Why the only row of a table is decided as it is, in comparison with other rows. `draw` is as of
+    /// [`predict`](Classifier::predict): with the same one, the decision is the same.
     ///
     /// # Errors
-    /// If the table has not one row, if there is no other, or if a table lacks a column of the features.
-    pub fn explain(&self, row: &Table, others: &Table) -> Result<Explanation> {
+    /// If the table has not one row, if there is no other, if a table lacks a column of the features, or if there is not one
+    /// key.
+    pub fn explain(&self, row: &Table, others: &Table, draw: Draw<'_>) -> Result<Explanation> {
         if row.rows() != 1 || others.rows() == 0 {
             let message = "one row is explained, in comparison with at least one other";
             return Err(Error::new(ErrorKind::Value, message));
         }
         let features = self.encode(row)?;
-        let Prediction { positive, probability, score } =
-            self.predict(&features, Draw::Features)?[0];
+        let Prediction { positive, probability, score } = self.predict(&features, draw)?[0];
         let mut members = Vec::with_capacity(self.members.len());
         for (at, member) in self.members.iter().enumerate() {
             let above = f64::from(self.scores(at, &features)?[0]);
@@ -166,8 +192,13 @@ impl Classifier {
         let rules = self.views.first().and_then(|view| view.probabilities.as_ref());
         let models = rules.map_or(&[][..], |rules| rules.models());
         let conditions = models.iter().map(|one| one.condition.clone()).collect();
+        let blend = match self.blend {
+            Blend::Draw => Deciding::Fold,
+            Blend::Mean => Deciding::Mean,
+        };
         Ok(Explanation {
             positive,
+            blend,
             probability,
             score,
             conditions,

@@ -26,7 +26,9 @@ use serde::{Deserialize, Serialize};
 pub use candidates::{Candidate, Candidates};
 pub use companion::Companion;
 pub use decide::{Draw, Prediction, draw_of_text, draws};
-pub use explain::{ColumnContribution, Contributions, Explanation, MemberExplanation};
+pub use explain::{
+    ColumnContribution, Contributions, Deciding, Explanation, MemberExplanation, other_rows,
+};
 pub use iterates::{Dataset, Iterate, Iterates, Measured};
 pub(crate) use program::{
     Columns, Incremental, Start, explain_columns, price_columns, shrink_columns, shrink_yielding,

@@ -214,6 +214,14 @@ impl Bound {
         &self.predicates
     }
 
+    /// Whether a group of the constraints is told by several columns together, such as `race == "a" and sex == "f"`.
+    pub fn combines_columns(&self) -> bool {
+        let combined = |atom: &super::measure::Atom| {
+            atom.group.is_some_and(|group| self.predicates[group].columns().len() > 1)
+        };
+        self.constraints.iter().flat_map(|one| &one.loss.form.terms).any(|(_, atom)| combined(atom))
+    }
+
     /// The groups of the constraints, each once: all rows first, then each with its predicate and as it is written.
     pub(crate) fn groups(&self) -> Vec<(Option<usize>, String)> {
         let mut groups = vec![(None, String::new())];
