@@ -33,11 +33,11 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "DIR", default_value = "fairgame-demo")]
     out: PathBuf,
 
-    /// How many turns to play at most; 110,000 is what fits the paper's table
+    /// Most turns to play; the default reproduces the paper's table
     #[arg(long, value_name = "N", default_value_t = 110_000)]
     turns: u64,
 
-    /// How many times, each with rows of its own to train and to test on; what is shown are means
+    /// Number of random splits into training and test rows; the table shows means
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
 

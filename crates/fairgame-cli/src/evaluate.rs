@@ -30,7 +30,7 @@ Examples:
   fairgame evaluate model.safetensors visits.csv --unit patient
 
 Files may be larger than memory: rows are read, decided and summed a part at a time. With --unit, sums are kept for each
-unit: about 130 MB for a million units of one row, and 300 MB for a million of two.
+unit: about 140 MB for a million units of one row, and 320 MB for a million of two.
 
 Undecided constraints say about how many rows like these would decide them, if their values stayed as they are.
 

@@ -23,8 +23,9 @@ Examples:
 
 If `predict` was run with --id, give the same --id here: the decision is then the same.
 
-Each model of the mixture is shown with its weight, its score and the threshold that decides. In the plug-in game a rule is
-a threshold on the probability of the label, which may differ by group.
+Each model of the mixture is shown with its weight, its score and the threshold that decides. In the plug-in game, a model is
+a rule over probabilities. If all groups are features, the rule is a threshold on the probability of the label, one for each
+group.
 
 Contributions are exact Shapley values, for trees and linear models: by how much each column moves the row away from the mean of
 up to 100 other rows, of the same file or of --background. They add up. Networks and lattices have none; `fairgame show` has the importance of their columns.";

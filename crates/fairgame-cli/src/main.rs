@@ -40,7 +40,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// See the point of it: Adult under the 80 % rule, by the recommended recipe and by the paper's
+    /// Train on Adult under the 80 % rule in five ways, and compare them
     Demo(demo::Demo),
     /// List, describe, check and export data
     #[command(subcommand, arg_required_else_help = true)]
@@ -69,10 +69,10 @@ enum Command {
     /// Write a model as an ONNX graph, for other programs to decide with
     #[command(after_help = export::EXAMPLES)]
     Export(export::Export),
-    /// Write what model files remember as a page
+    /// Write an HTML report of one or more models
     #[command(after_help = report::EXAMPLES)]
     Report(report::Report),
-    /// The paper's experiments again, its numbers and ours side by side
+    /// Run the paper's experiments, and compare its numbers with ours
     #[command(after_help = reproduce::EXAMPLES)]
     Reproduce(reproduce::Reproduce),
     /// What the paper's theorems promise, and what they ask for

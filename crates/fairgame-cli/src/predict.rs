@@ -22,17 +22,16 @@ Examples:
   fairgame predict model.safetensors parts/ -o decisions.parquet --keep name --keep amount --type amount=number
   fairgame predict model.safetensors - < new.csv --format jsonl
 
-A row is decided by a hash of its features and of the model's key, or of --id: the same row gets the same
-decision every time, in every order, on every machine. The label and the groups of the constraints are not
-needed.
+If the rules of the classifier disagree on a row, a draw decides. The draw is a hash of the row's features and of
+the model's key, or of --id. So the same row gets the same decision every time, in every order, on every machine.
+The label and the groups of the constraints are not needed.
 
 Files may be larger than memory: rows are read, decided and written a chunk at a time. An output file appears
 once it is whole; on standard output, an error comes after the rows before it.
 
-Columns that are kept are written as they are read: of CSV as their text, 007 as 007 and 1.50 as 1.50; of
-Parquet and Arrow as numbers, texts or booleans, by their type. --type makes a column another kind, and one that
-the model uses is of the model's kind. Whichever it is, an identifier draws by its value: 7, 7.0 and the number 7
-are the same, 007 is another.";
+Columns that are kept are written as they are read. CSV stays text: 007 stays 007. Parquet and Arrow keep their
+types. --type changes the kind of a column. An identifier draws by its value: 7, 7.0 and the number 7 are the
+same, 007 is another.";
 
 #[derive(Args)]
 pub(crate) struct Predict {

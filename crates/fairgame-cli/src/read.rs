@@ -70,7 +70,7 @@ pub(crate) struct FormatArguments {
     #[arg(long, value_name = "BYTES", value_parser = fairgame::bytes_of, default_value = "64M")]
     max_field: usize,
 
-    /// The bytes that one row of CSV may have, with eight for each field; a longer one is an error
+    /// Largest row of CSV, in bytes; each field counts eight bytes more than its text
     #[arg(long, value_name = "BYTES", value_parser = fairgame::bytes_of, default_value = "128M")]
     max_record: usize,
 }

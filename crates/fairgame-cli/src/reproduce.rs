@@ -1,4 +1,4 @@
-//! `fairgame reproduce`: the paper's experiments again, its numbers and ours side by side.
+//! `fairgame reproduce`: the paper's experiments, run again, and its numbers beside ours.
 
 mod grid;
 mod promise;
@@ -26,8 +26,8 @@ Examples:
   fairgame reproduce communities-grid --out paper
   fairgame reproduce promise --out promise
 
-Finished runs are kept in the folder and not run again. The paper has 100 runs of its four datasets, and 10
-of the simulated data: of these, a tenth of --runs is run.";
+Finished runs are kept in the folder and not run again. Simulated data get a tenth of --runs, as in the paper,
+which has 100 runs of its four datasets and 10 of the simulated data.";
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -79,7 +79,7 @@ enum Test {
     /// How often do constraints that training promised fail in the population?
     #[command(after_help = promise::EXAMPLES)]
     Promise(promise::Promise),
-    /// Which constraints had the paper on Communities and Crime? It is trained with several
+    /// Which constraints did the paper use on Communities and Crime? Trains with several readings
     #[command(name = "communities-grid", after_help = grid::EXAMPLES)]
     Grid(grid::Grid),
 }
@@ -245,7 +245,7 @@ impl Watch {
     /// How long it took, for the page.
     fn time(&self, threads: usize, of_one_core: f64) -> String {
         let time = match self.found > 0.0 {
-            true => "Some runs were found done.".to_owned(),
+            true => "Some runs were reused from an interrupted command.".to_owned(),
             false => {
                 format!(
                     "It took {} on {}.",

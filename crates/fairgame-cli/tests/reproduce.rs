@@ -125,7 +125,7 @@ fn beyond_in_small() {
     }
     assert!(text("a/beyond-promises.svg").starts_with("<svg "));
     let again = reproduce(&folder, "a", &[&small[..], &["2"]].concat());
-    assert!(text("a/beyond.md").contains("found done"));
+    assert!(text("a/beyond.md").contains("reused from an interrupted command"));
     let anew = reproduce(&folder, "b", &[&small[..], &["1"]].concat());
     for other in [again, anew] {
         assert_eq!(other["results"], first["results"]);

@@ -25,8 +25,9 @@ Examples:
   fairgame bounds --constraints 2 --rows 1000 --convexity 0.1 --subgradient 2 --proxy 3 --lipschitz 1
   fairgame bounds --constraints 1 --rows 100000 --epsilon 0.01 --g-train 0.01 --gamma 0.3
 
-With DATA the constants are those of the problem on its rows, half of which are the constraint player's, and
-ε and μ those of the policy; without, constants are 1 and ε is 0.05. What is given wins.";
+With DATA, the constants are computed from the problem on these rows, and ε and μ come from the policy. Half of
+the rows count as validation rows. Without DATA, all constants are 1 and ε is 0.05. A number on the command line
+overrides both.";
 
 #[derive(Args)]
 #[command(mut_arg("epsilon", |epsilon| epsilon.help("ε: how far from an equilibrium the game may end").help_heading("Numbers")))]

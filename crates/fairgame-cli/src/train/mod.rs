@@ -61,7 +61,7 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with_all = ["print_policy", "resume"])]
     dry_run: bool,
 
-    /// Save the game to this folder every so often
+    /// Save checkpoints of the training to this folder
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
 
@@ -77,8 +77,8 @@ pub(crate) struct Train {
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Memory for rows of which there are a million or more, as 500MB or 4GB [default: half of what is free]; beyond it they are in a temporary file, and
-    /// the result is the same
+    /// Memory for the stored rows of a training on a million rows or more, such as 500MB or 4GB [default: half of the free
+    /// memory]; the rest goes to a temporary file, and the result is the same
     #[arg(long, value_name = "BYTES", value_parser = fairgame::bytes_of)]
     memory: Option<usize>,
 

@@ -121,9 +121,9 @@ impl Promises {
         });
         parts.push(heading("The problems"));
         parts.push(text(format!(
-            "They were chosen before any was run, and so was which of them are *named feasible*: a promise can be had with \
-             so many rows, and is to be made in at least {:.0} % of draws. Rows of files that were not drawn judge; of \
-             generated populations {} fresh rows for each training row. Draws with seeds from 5001, 6001, \
+            "The problems were fixed before any run. So was the list *named feasible*: problems where we expect that a \
+             promise can be made in at least {:.0} % of draws. For datasets from files, the rows that were not drawn are \
+             used for judging. For generated populations, we generate {} new judging rows for each training row. Draws with seeds from 5001, 6001, \
              20001 and 90001 chose settings of the training: the number of parts, how much of the optimism's noise is in the margin, \
              and when a promise is made. A page with other seeds is new to these settings, but its problems are not.",
             100.0 * OFTEN,
@@ -138,9 +138,10 @@ impl Promises {
             "**Broken, as seen.** The share of promises for which the judging rows violate some constraint, with the \
              binomial standard error. Judging rows are finite, so this is too large where few rows judge."
                 .to_owned(),
-            "**Broken.** The same without the noise of the judging rows. The values of a constraint over draws are taken \
-             as normal. Their variance less the mean squared standard error of a value is the variance of the true \
-             values, and the normal distribution with their mean has a share above 0. The shares of all constraints are \
+            "**Broken.** A raw count is too high, because the judging rows are finite. We subtract their noise, assuming \
+             normal values: the variance of a constraint's values over draws, less their mean squared standard error, is \
+             the variance of the true values. Broken is the share of the normal distribution with that variance and the \
+             values' mean that is above 0. The shares of all constraints are \
              added, which is at least the share of draws in which any of them fails. The standard error is the \
              jackknife's over draws."
                 .to_owned(),

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | [`Discrete`] (1) | an oracle on a covering of λ | swap regret | Theorem 1 |
 //! | [`Continuous`] (2) | inner descent, averaged | swap regret | Theorem 2 |
-//! | [`Practical`] (3) | one step a turn | swap regret | none, and the one to use |
+//! | [`Practical`] (3) | one step a turn | swap regret | none |
 //! | [`Lagrangian`] (4) | one step a turn | ascent on R₊^m | none |
 //! | [`PlugIn`] | the rule of a probability model | the duals of a program | measured (docs/promise.md) |
 //! | [`Baseline`] | an oracle, or one step a turn | ascent in ‖λ‖₁ ≤ R | the last appendix's |
@@ -54,7 +54,7 @@ declare! {
         Discrete(Discrete) = "discrete",
         /// Algorithm 2: averaged gradient descent against swap regret (Theorem 2).
         Continuous(Continuous) = "continuous",
-        /// Algorithm 3: one step a turn against swap regret; the one to use.
+        /// Algorithm 3: one step a turn against swap regret.
         Practical(Practical) = "practical",
         /// Algorithm 4: one step a turn against ascent on Lagrange multipliers.
         Lagrangian(Lagrangian) = "lagrangian",

@@ -15,11 +15,11 @@ declare! {
     /// How a classifier is made of the models that were kept.
     #[derive(Copy)]
     pub enum Selection (default Selection::Shrink(ShrinkSpec::default())) (short "rule: one deterministic rule" one_rule) {
-        /// Each with probability λ₁⁽ᵗ⁾/Σ_s λ₁⁽ˢ⁾, as in Theorems 1 and 2. Of the algorithms that have a theorem every turn's
-        /// model is kept for it, and the sum is over all turns; of others it is over the kept turns.
+        /// Each with probability λ₁⁽ᵗ⁾/Σ_s λ₁⁽ˢ⁾, as in Theorems 1 and 2. Algorithms that have a theorem keep the models of
+        /// all turns for it. With other algorithms, the sum is over the kept turns.
         Theorem = "theorem",
-        /// Each turn's model with the same probability, as in the baseline's theorem; of the algorithms that have a theorem,
-        /// of every turn.
+        /// Each turn's model with the same probability, as in the baseline's theorem. Algorithms that have a theorem keep the
+        /// models of all turns for it.
         Uniform = "uniform",
         /// The last model alone.
         Last = "last",

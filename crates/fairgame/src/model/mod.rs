@@ -126,12 +126,12 @@ declare! {
                 .flag("score")
                 .group("Features")
                 .chooses(),
-            /// Whether the training rows have taught the model. If so, only rows set aside calibrate the scores. It makes no
+            /// Whether the model was trained on the training rows. If so, only rows set aside calibrate the scores. It makes no
             /// difference with a column for each fold.
             taught: bool = with(false),
             /// What the scores are.
             scale: ScoreScale = with(ScoreScale::Probability),
-            /// Columns with the probabilities of groups that features do not tell, fold by fold, as another model has them;
+            /// Columns with another model's probabilities of groups, one set for each fold, for groups that are not features;
             /// without any, boosted trees learn them.
             groups: Vec<String> = with(Vec::new()),
         } = "scores",

@@ -22,8 +22,8 @@ declare! {
             /// Share of the rows that constraints are enforced on; the rest is trained on.
             val_fraction: f64 = with(0.5).share().flag("val-fraction").chooses(),
         } = "two",
-        /// Cross-fitting: the rows are cut into folds; in each of as many games, constraints are enforced on one fold and
-        /// the model is trained on the others.
+        /// Cross-fitting: the rows are cut into folds. For each fold, a model is trained on the other folds, and constraints
+        /// are enforced on this one.
         Cross {
             /// Number of cross-fitting folds.
             folds: usize = with(5)

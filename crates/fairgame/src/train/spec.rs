@@ -51,7 +51,7 @@ declare! {
         })
         .group("Rows"),
         /// Share of each fold's training rows on which the constraint player plays and early stopping looks, so that the
-        /// rows that judge a model have not taught it; 0 uses the judging rows for both, and then nothing is promised.
+        /// rows that judge a model had no part in its training; 0 uses the judging rows for both, and then nothing is promised.
         pub aside: f64 = by(|recipe| match recipe {
             Recipe::Recommended => 0.1,
             Recipe::Paper => 0.0,
@@ -110,7 +110,7 @@ declare! {
         .check(some_kept)
         .flag("keep")
         .group("Training"),
-        /// Stop early after so many kept models without an improvement on the rows that constraints are enforced on; 0
+        /// Stop early after so many kept models without an improvement on the rows that the constraint player plays on; 0
         /// plays every turn.
         pub early_stop: Option<Patience> = by(|recipe| match recipe {
             Recipe::Recommended => Some(Patience::of(recipe)),
