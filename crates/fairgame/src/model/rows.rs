@@ -33,11 +33,7 @@ impl<'a> Rows<'a> {
     /// If the range goes beyond the features.
     pub fn range(features: &'a Features, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= features.rows(), "rows of the features");
-        Rows {
-            features,
-            which: Which::Range { start: range.start, end: range.end },
-            placed: None,
-        }
+        Rows { features, which: Which::Range { start: range.start, end: range.end }, placed: None }
     }
 
     /// These rows, in this order.
