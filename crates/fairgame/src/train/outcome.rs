@@ -245,12 +245,17 @@ impl Training<'_> {
         if !matches!(algorithm, Algorithm::Discrete(_) | Algorithm::Continuous(_)) {
             return Ok(None);
         }
+        let measured = &chosen.measured;
+        let penalty = |model: usize| {
+            let kept = measured.tied[model].models[0];
+            self.plan.spec.region.penalty(game.kept.models[kept].theta())
+        };
         let ended = Ended {
             turns: game.turn,
             mean_lambda: &game.mean_lambda,
             suboptimality: game.suboptimality,
-            margin: chosen.measured.iterates.proxy_margin(),
-            apart: self.val.is_some(),
+            margin: measured.iterates.proxy_margin(penalty),
+            apart: self.val.is_some() && !self.validates_by_training_rows(),
         };
         algorithm.guarantee(&self.setting(0), ended)
     }
