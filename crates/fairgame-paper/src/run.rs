@@ -260,7 +260,8 @@ pub struct Constants {
     pub ramp: f64,
     /// B_ℓ̃ of the hinge, for a linear model in a ball.
     pub hinge: f64,
-    /// L of a ramp in place of decisions, for a linear model.
+    /// L of a ramp in place of decisions, for a linear model: how fast the loss of a single validation row changes with θ,
+    /// as in `fairgame bounds`.
     pub lipschitz: f64,
 }
 
@@ -287,6 +288,6 @@ pub(crate) fn constants(experiment: Experiment, seed: u64) -> Result<Constants> 
         loss: ramp.loss,
         ramp: ramp.proxy.ok_or_else(unknown)?,
         hinge: hinge.proxy.ok_or_else(unknown)?,
-        lipschitz: ramp.subgradient.ok_or_else(unknown)?,
+        lipschitz: ramp.shown.and_then(|shown| shown.lipschitz).ok_or_else(unknown)?,
     })
 }
