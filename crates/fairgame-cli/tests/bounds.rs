@@ -122,3 +122,50 @@ fn g_train_by_data_is_of_single_rows() {
     assert!((4.0..6.5).contains(&of_row), "{of_row}: {document}");
     assert!(given("proxy") <= 1.0 + 1e-9, "{document}");
 }
+
+/// Theorem 1 says nothing of new rows where validation rows are also training rows, and `train` says that this is why.
+#[test]
+fn training_rows_that_validate_are_told() {
+    let row = |at: usize| {
+        let (x, noise) = (at * 37 % 101, at * 17 % 23);
+        // All rows differ from each other.
+        format!("{x}.{at:04},{}\n", if x + noise > 60 { "yes" } else { "no" })
+    };
+    let rows = |from: usize| (from..from + 101).map(row).collect::<String>();
+    let folder = Folder::with("rows.csv", format!("x,hired\n{}", rows(0)));
+    folder.write("others.csv", format!("x,hired\n{}", rows(1_000)));
+    let theorem = |val: &str| {
+        let run = folder.fairgame(&[
+            "train",
+            "rows.csv",
+            "--validation",
+            val,
+            "--label",
+            "hired == \"yes\"",
+            "--constraint",
+            "recall() >= 0.5",
+            "--algorithm",
+            "discrete",
+            "--model",
+            "linear",
+            "--radius",
+            "4",
+            "--recipe",
+            "paper",
+            "--set",
+            "algorithm.discrete.epsilon = 0.3",
+            "--feature",
+            "x",
+        ]);
+        assert!(matches!(run.code, Some(0 | 3)), "{run:?}");
+        let text = run.stdout + &run.stderr;
+        text.lines()
+            .find(|line| line.starts_with("Theorem 1"))
+            .unwrap_or_else(|| panic!("{text}"))
+            .to_owned()
+    };
+    let same = theorem("rows.csv");
+    assert!(same.ends_with("new rows here: validation rows are also training rows."), "{same}");
+    let others = theorem("others.csv");
+    assert!(others.contains("in the population"), "{others}");
+}
