@@ -141,6 +141,7 @@ fn main() {
             compiled: leak(bound.compile(&tables[half], None).expect("it compiles")),
             weights: None,
             model,
+            placed: None,
             surrogate: Surrogate::Hinge,
         })
     };

@@ -277,16 +277,17 @@ impl Reproduce {
     }
 }
 
-/// What made a page: the command, the version and the day.
+/// What made a page: the command, the version, the day and the time.
 fn made(command: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    format!("Made by: fairgame reproduce {command}, version {version}, on {}.", today())
+    format!("Made by: fairgame reproduce {command}, version {version}, on {}.", now())
 }
 
-/// Today, in UTC: `2026-11-18`.
-fn today() -> String {
+/// Now, in UTC: `2026-11-18, 21:05 UTC`.
+fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    day(seconds / 86_400)
+    let minutes = seconds / 60 % 1_440;
+    format!("{}, {:02}:{:02} UTC", day(seconds / 86_400), minutes / 60, minutes % 60)
 }
 
 /// The date of a day, counted from 1 January 1970, by the Gregorian calendar.

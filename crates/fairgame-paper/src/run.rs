@@ -10,7 +10,7 @@ use fairgame::algorithm::Scales;
 use fairgame::encode::{Coding, Encoder, EncoderSpec};
 use fairgame::game::Keep;
 use fairgame::model::Region;
-use fairgame::preset::{Preset, simulated_points};
+use fairgame::preset::{Pool, Preset, simulated_points};
 use fairgame::rate::{Bound, Policy, Problem, Surrogate};
 use fairgame::table::{Table, split};
 use fairgame::train::{Datasets, Spec};
@@ -85,11 +85,13 @@ pub(crate) fn identity(experiment: Experiment, settings: &Settings) -> Result<se
     })
 }
 
-/// Data that do not change from run to run: Adult, whose test rows are given, and which takes longer to read
-/// than a tenth of a training.
+/// What does not change from run to run: of Adult all data, since its test rows are given; of the others the rows that
+/// were read, of which each run draws its own.
 #[derive(Default)]
 pub(crate) struct Shelf {
     adult: OnceLock<Data>,
+    communities: OnceLock<Pool>,
+    compas: OnceLock<Pool>,
 }
 
 /// One run of one case: of simulated data, all models for one σ.
@@ -106,12 +108,12 @@ pub(crate) fn run(
         Experiment::Adult => match shelf.adult.get() {
             Some(adult) => adult,
             None => {
-                let adult = Data::of(experiment, seed)?;
+                let adult = Data::of(experiment, seed, shelf)?;
                 shelf.adult.get_or_init(|| adult)
             }
         },
         _ => {
-            drawn = Data::of(experiment, seed)?;
+            drawn = Data::of(experiment, seed, shelf)?;
             &drawn
         }
     };
@@ -150,13 +152,25 @@ impl Data {
         Data::new(policy.label, constraints, spec, train, test)
     }
 
-    fn of(experiment: Experiment, seed: u64) -> Result<Self> {
-        if experiment == Experiment::Entities {
-            return Data::of_entities(seed);
+    fn of(experiment: Experiment, seed: u64, shelf: &Shelf) -> Result<Self> {
+        let preset = || Preset::find(experiment.name());
+        let of_pool = |pool: &Pool| {
+            let (train, test) = pool.draw(seed)?;
+            Data::named(experiment.name(), preset()?.encoder(), train, test)
+        };
+        let kept = match experiment {
+            Experiment::Simulated => return Data::of_simulated(0.5, seed),
+            Experiment::Entities => return Data::of_entities(seed),
+            // All of it is kept, so its rows need not be.
+            Experiment::Adult => return of_pool(&preset()?.pool()?),
+            Experiment::Communities => &shelf.communities,
+            Experiment::Compas => &shelf.compas,
+        };
+        if let Some(pool) = kept.get() {
+            return of_pool(pool);
         }
-        let name = experiment.name();
-        let prepared = Preset::find(name)?.prepare(seed)?;
-        Data::named(name, prepared.spec, prepared.train.table, prepared.test.table)
+        let pool = preset()?.pool()?;
+        of_pool(kept.get_or_init(|| pool))
     }
 
     fn of_entities(seed: u64) -> Result<Self> {
@@ -204,16 +218,19 @@ impl Data {
             // Its last model is taken: others would only be measured.
             spec.keep = Keep::Spaced(1);
         }
-        let trained = spec.train(self.data())?;
-        let test = trained.classifier.measure(&self.test)?;
+        let data = self.data();
+        let training = spec.plan(&data.shape())?.prepare(data)?;
+        // Nobody reads what else a training tells, and there are thousands.
+        let (classifier, mixture) = training.mix(&training.play(&mut ())?)?;
+        let test = classifier.measure(&self.test)?;
         Ok(Came {
             units,
             way,
-            train_error: trained.mixture.train.objective,
-            train_losses: trained.mixture.val.constraints,
+            train_error: mixture.train.objective,
+            train_losses: mixture.val.constraints,
             test_error: test.objective,
             test_losses: test.constraints,
-            models: trained.mixture.weights.len(),
+            models: mixture.weights.len(),
         })
     }
 }
@@ -243,7 +260,8 @@ pub struct Constants {
     pub ramp: f64,
     /// B_ℓ̃ of the hinge, for a linear model in a ball.
     pub hinge: f64,
-    /// L of a ramp in place of decisions, for a linear model.
+    /// L of a ramp in place of decisions, for a linear model: how fast the loss of a single validation row changes with θ,
+    /// as in `fairgame bounds`.
     pub lipschitz: f64,
 }
 
@@ -251,10 +269,7 @@ pub struct Constants {
 pub const REGION: Region = Region { radius: Some(1.0), convexity: 1.0 };
 
 pub(crate) fn constants(experiment: Experiment, seed: u64) -> Result<Constants> {
-    let data = match experiment {
-        Experiment::Simulated => Data::of_simulated(0.5, seed)?,
-        _ => Data::of(experiment, seed)?,
-    };
+    let data = Data::of(experiment, seed, &Shelf::default())?;
     let scales = |surrogate: Surrogate, region: Region| -> Result<(usize, usize, Scales)> {
         let mut spec = data.spec();
         (spec.surrogate, spec.region, spec.seed) = (Some(surrogate), region, seed);
@@ -273,6 +288,6 @@ pub(crate) fn constants(experiment: Experiment, seed: u64) -> Result<Constants> 
         loss: ramp.loss,
         ramp: ramp.proxy.ok_or_else(unknown)?,
         hinge: hinge.proxy.ok_or_else(unknown)?,
-        lipschitz: ramp.subgradient.ok_or_else(unknown)?,
+        lipschitz: ramp.shown.and_then(|shown| shown.lipschitz).ok_or_else(unknown)?,
     })
 }

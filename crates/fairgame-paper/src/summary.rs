@@ -185,6 +185,9 @@ pub const EPSILON: f64 = 0.05;
 pub struct Claim {
     /// What is claimed.
     pub text: String,
+    /// Of which experiment's runs; the text says it, too.
+    #[serde(skip)]
+    pub experiment: Experiment,
     /// Whether it is the paper's: of its entity resolution data it claims no advantage, and ours are others.
     pub of_paper: bool,
     /// The difference that the claim says is above 0, paired by run.
@@ -195,11 +198,13 @@ pub struct Claim {
 
 impl Claim {
     /// A claim that `differences`, one a run, are above 0.
-    fn new(text: String, differences: &[f64]) -> Self {
+    fn new(experiment: Experiment, text: String, differences: &[f64]) -> Self {
         let difference = Mean::of(differences);
         let sure = 2.0 * difference.error.unwrap_or(f64::INFINITY);
         let holds = (difference.mean.abs() > sure).then_some(difference.mean > 0.0);
-        Claim { text, of_paper: true, difference, holds }
+        // Of its entity resolution data the paper claims no advantage, and ours are others.
+        let of_paper = experiment != Experiment::Entities;
+        Claim { text, experiment, of_paper, difference, holds }
     }
 
     /// Whether it holds, in a word or two.
@@ -346,20 +351,21 @@ fn claims(experiment: Experiment, runs: &Runs) -> Vec<Claim> {
     let mut claims = Vec::new();
     for (algorithm, ways) in algorithms {
         claims.push(Claim::new(
+            experiment,
             format!("{title}, {algorithm}: violations carry over better with two datasets"),
             &paired(runs, 0, None, ways, carried),
         ));
         claims.push(Claim::new(
+            experiment,
             format!("{title}, {algorithm}: test violations are smaller with two datasets"),
             &paired(runs, 0, None, ways, |came| worst(&came.test_losses)),
         ));
         claims.push(Claim::new(
+            experiment,
             format!("{title}, {algorithm}: the price is a higher test error"),
             &paired(runs, 0, None, [ways[1], ways[0]], |came| came.test_error),
         ));
     }
-    let of_paper = experiment != Experiment::Entities;
-    claims.iter_mut().for_each(|claim| claim.of_paper = of_paper);
     claims
 }
 
@@ -384,6 +390,7 @@ fn simulated_claims(runs: &Runs) -> Vec<Claim> {
         let model = model(units);
         for (case, sigma) in SIGMAS.iter().enumerate() {
             claims.push(Claim::new(
+                Experiment::Simulated,
                 format!(
                     "Simulated, {model}, σ = {sigma}: test violations are smaller with two datasets"
                 ),
@@ -391,10 +398,12 @@ fn simulated_claims(runs: &Runs) -> Vec<Claim> {
             ));
         }
         claims.push(Claim::new(
+            Experiment::Simulated,
             format!("Simulated, {model}, all σ: violations carry over better with two datasets"),
             &over_all(units, &carried),
         ));
         claims.push(Claim::new(
+            Experiment::Simulated,
             format!("Simulated, {model}, all σ: the price is a higher test error"),
             &over_all(units, &error),
         ));
@@ -402,6 +411,7 @@ fn simulated_claims(runs: &Runs) -> Vec<Claim> {
     let (least, most) = (over_all(UNITS[0], &test), over_all(UNITS[UNITS.len() - 1], &test));
     let more: Vec<f64> = most.iter().zip(&least).map(|(most, least)| most - least).collect();
     claims.push(Claim::new(
+        Experiment::Simulated,
         format!(
             "Simulated, all σ: two datasets gain more with {} units than with a linear model",
             UNITS[UNITS.len() - 1]
@@ -448,4 +458,44 @@ fn promise(experiment: Experiment, seed: u64, runs: &Runs) -> Result<Promise> {
         two_most: two.iter().copied().fold(0.0, f64::max),
         two: Mean::of(&two),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean(mean: f64) -> Mean {
+        Mean { mean, error: Some(0.001) }
+    }
+
+    /// A mean is compared as it is, not as it is printed: .1374 is printed as .137, and off .131 by .0064.
+    #[test]
+    fn nearness_is_of_means_before_rounding() {
+        let nearness = |ours: f64, paper: f64| Cell::new(mean(ours), paper).nearness;
+        assert_eq!(nearness(0.1374, 0.131), Nearness::Near);
+        assert_eq!(nearness(0.1369, 0.131), Nearness::Agrees);
+        assert_eq!(nearness(-0.0069, -0.001), Nearness::Agrees);
+        assert_eq!(nearness(-0.0074, -0.001), Nearness::Near);
+        assert_eq!(nearness(0.1429, 0.131), Nearness::Near);
+        assert_eq!(nearness(0.1431, 0.131), Nearness::Apart);
+        assert_eq!(nearness(0.119, 0.1311), Nearness::Apart);
+        assert_eq!(nearness(f64::NAN, 0.131), Nearness::Apart);
+    }
+
+    /// A claim holds, or does not, where its difference is away from 0 by more than two standard errors.
+    #[test]
+    fn claims_hold_by_two_standard_errors() {
+        let claim = |differences: &[f64]| {
+            let claim = Claim::new(Experiment::Adult, String::new(), differences);
+            assert!(claim.of_paper);
+            (claim.holds, claim.verdict())
+        };
+        // Means ±2 with a standard error of √(1/3), which is .58.
+        assert_eq!(claim(&[1.0, 2.0, 3.0]), (Some(true), "yes"));
+        assert_eq!(claim(&[-1.0, -2.0, -3.0]), (Some(false), "no"));
+        // A mean of 1 with the same error is within twice it.
+        assert_eq!(claim(&[0.0, 1.0, 2.0]), (None, "too near to say"));
+        assert_eq!(claim(&[1.0]), (None, "one run cannot say"));
+        assert!(!Claim::new(Experiment::Entities, String::new(), &[1.0]).of_paper);
+    }
 }

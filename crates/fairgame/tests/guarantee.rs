@@ -7,11 +7,15 @@ mod square;
 use fairgame::algorithm::{Algorithm, Continuous, DELTA, Discrete, Scales};
 use fairgame::bounds;
 use fairgame::classifier::{Iterate, Iterates, Measured, Selection};
+use fairgame::encode::EncoderSpec;
 use fairgame::game::Keep;
 use fairgame::player::OracleSpec;
-use fairgame::rate::{LossValues, Side, Tally};
-use fairgame::train::{Notice, Trained};
-use square::{data, spec, training};
+use fairgame::random::Stream;
+use fairgame::rate::{LossValues, Side, Surrogate, Tally};
+use fairgame::sample::Hypothesis;
+use fairgame::table::{Category, Column, Table, Values};
+use fairgame::train::{Data, Datasets, Notice, Sheet, Spec, Trained};
+use square::{data, spec, table, training};
 
 fn discrete() -> Discrete {
     let oracle = OracleSpec { rho: 0.02, ..OracleSpec::default() };
@@ -96,10 +100,75 @@ fn algorithm_1_states_its_guarantee() {
     let rho = trained.suboptimality.unwrap();
     let model = bounds::oracle_suboptimality(rho, covering.radius(), scales.proxy.unwrap());
     assert_eq!(said.model, Some(model));
+    // γ is of the proxies on the training rows, with each model's penalty; that of the constraints would be another.
+    let mut game = training.game(0).unwrap();
+    game.run(&mut []).unwrap();
+    assert!(setting.region.convexity > 0.0);
+    let models = || trained.iterates.models.iter().zip(&game.kept().models);
+    let best = |worst: &dyn Fn(&Iterate) -> f64, penalised: bool| {
+        let margin = |(iterate, model): (&Iterate, &Hypothesis)| {
+            let penalty = if penalised { setting.region.penalty(model.theta()) } else { 0.0 };
+            -(worst(iterate) + penalty)
+        };
+        models().map(margin).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let margin = said.margin.unwrap();
+    assert!((margin - best(&|one| one.train.proxy.worst(), true)).abs() < 1e-12);
+    let exact = best(&|one| one.train.exact.worst(), true);
+    let alone = best(&|one| one.train.proxy.worst(), false);
+    assert!(margin < exact - 0.002 && margin < alone - 0.005, "{margin} {exact} {alone}");
     // With one dataset there are no other rows, so nothing is said of new ones.
     let one = self::trained(Algorithm::Discrete(discrete()), Selection::Theorem, true);
     let said = one.guarantee.unwrap();
     assert!(said.generalization.is_none() && said.infeasibility.is_none());
+}
+
+/// Validation rows that are the training rows say nothing of new rows either, though they are a table of their own.
+#[test]
+fn training_rows_that_validate_promise_nothing_of_new_rows() {
+    let mut spec = spec(Algorithm::Discrete(discrete()));
+    spec.selection = Selection::Theorem;
+    let guarantee = |seed: u64| {
+        let [train, val] = [1, seed].map(|seed| Sheet::owned(table(120, seed), "a square"));
+        spec.train(Data::from(train).with_val(Some(val))).unwrap().guarantee.unwrap()
+    };
+    let (same, others) = (guarantee(1), guarantee(2));
+    assert!(same.generalization.is_none() && same.infeasibility.is_none());
+    assert!(others.generalization.is_some() && others.infeasibility.is_some());
+}
+
+/// McDiarmid's inequality asks how much one row can change a loss. Of a rate of a tenth of the rows, a single row counts ten
+/// times: a bound by the sizes of whole losses is below what a draw of the rows does.
+#[test]
+fn a_row_of_a_small_group_counts_many_times() {
+    let rows = 1_000;
+    let mut stream = Stream::new(5, "small");
+    let group = (0..rows).map(|row| Some(if row % 10 == 0 { "small" } else { "large" }));
+    let table = Table::new(vec![
+        Column::new("x", Values::Number((0..rows).map(|_| stream.unit()).collect())),
+        Column::new("group", Values::Category(Category::from_texts(group.collect::<Vec<_>>()))),
+        Column::new(
+            "label",
+            Values::Boolean((0..rows).map(|_| Some(stream.unit() < 0.5)).collect()),
+        ),
+    ])
+    .unwrap();
+    let mut spec = Spec::paper("label", &["positive_rate(group == \"small\") <= 0.5"]);
+    spec.encoder = EncoderSpec { ignore: vec!["group".into()], ..EncoderSpec::default() };
+    (spec.datasets, spec.surrogate) = (Datasets::One, Some(Surrogate::Ramp));
+    let data = Data::from(&table);
+    let training = spec.plan(&data.shape()).unwrap().prepare(data).unwrap();
+    let scales = Scales::of(&training.setting(0)).unwrap();
+    // A ramp is between 0 and 1, so the mean loss is between −.5 and .5, or for the error up to 1; a row of the group is
+    // 1,000/100 of a decision, from 0 to 10.
+    assert!((scales.proxy.unwrap() - 1.0).abs() < 1e-6, "{scales:?}");
+    assert!((scales.proxy_row.unwrap() - 5.0).abs() < 1e-6, "{scales:?}");
+    // One model that is positive on half of a group of which 1,000 rows have a tenth: its rate is off by 3 standard
+    // deviations, .5/√100 each, in one draw of 370.
+    let far = 3.0 * 0.5 / 100.0_f64.sqrt();
+    let bound = |size| bounds::rademacher_generalization(0.0, 1, rows, 1.0 / 370.0, size);
+    assert!(bound(1.0) < far, "{} would be a bound", bound(1.0));
+    assert!(bound(scales.proxy_row.unwrap()) > far);
 }
 
 /// Theorem 2 asks for Lipschitz constraint losses: decisions have none, their proxies do.
@@ -146,7 +215,10 @@ fn the_margin_is_that_of_the_proxies() {
     };
     let models = vec![iterate([-0.9, -0.8], [0.4, 0.1]), iterate([-0.3, -0.4], [-0.25, -0.1])];
     let both = Iterates { models: models.clone(), moments: Vec::new() };
-    assert_eq!(both.proxy_margin(), Some(0.1));
+    assert_eq!(both.proxy_margin(|_| 0.0), Some(0.1));
+    // The penalty belongs to the proxies: −(−.1 + .3), and −(.4 + .05) of the other model.
+    let with = both.proxy_margin(|at| [0.05, 0.3][at]).unwrap();
+    assert!((with + 0.2).abs() < 1e-12, "{with}");
     let first = Iterates { models: models[..1].to_vec(), moments: Vec::new() };
-    assert_eq!(first.proxy_margin(), Some(-0.4));
+    assert_eq!(first.proxy_margin(|_| 0.0), Some(-0.4));
 }

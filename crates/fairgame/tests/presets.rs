@@ -74,3 +74,23 @@ fn unknown_names_are_told_the_nearest() {
     assert_eq!(error.advice(), Some("did you mean `compas`?"));
     assert!(SHIPPED.iter().map(|shipped| shipped.bytes.len()).sum::<usize>() < 2_000_000);
 }
+
+/// A pool is read once and drawn from many times: the draws are those of the preparation.
+#[test]
+fn a_pool_draws_what_is_prepared() {
+    for preset in PAPER {
+        let pool = preset.pool().unwrap();
+        for seed in [3, 4] {
+            let (train, test) = pool.draw(seed).unwrap();
+            let prepared = preset.prepare(seed).unwrap();
+            for (table, part) in [(train, prepared.train), (test, prepared.test)] {
+                assert_eq!(
+                    prepared.encoder.encode(&table).unwrap(),
+                    part.features,
+                    "{}",
+                    preset.name
+                );
+            }
+        }
+    }
+}

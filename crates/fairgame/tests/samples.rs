@@ -32,6 +32,7 @@ impl Adult {
             compiled: &self.compiled,
             weights: Some(&self.weights),
             model: &self.model,
+            placed: None,
             surrogate,
         }
     }
@@ -145,6 +146,7 @@ fn the_default_encoder_serves_too() {
         compiled: &compiled,
         weights: None,
         model: &model,
+        placed: None,
         surrogate,
     };
     let by = Hypothesis::Theta(model.slopes().unwrap().initial(1));

@@ -1,10 +1,14 @@
 //! Shrinking: at most m+1 models, optimal by duality, the least ε really least, and never worse than the
 //! mixture it began with.
 
+#[path = "common/square.rs"]
+mod square;
+
+use fairgame::algorithm::{Algorithm, Practical};
 use fairgame::classifier::{
-    Dataset, Epsilon, Iterate, Iterates, Measured, Selection, ShrinkSpec, shrink,
+    Classifier, Dataset, Epsilon, Iterate, Iterates, Measured, Selection, ShrinkSpec, shrink,
 };
-use fairgame::game::Moment;
+use fairgame::game::{Keep, Moment};
 use fairgame::random::Stream;
 use fairgame::rate::{LossValues, Multipliers, Side, Tally};
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
@@ -191,4 +195,23 @@ fn selections_by_hand() {
     assert_eq!(train.len(), val.len());
     // 0.12 at 0.02 and 0.20 at −0.10 mix to 0 at 5/6 and 1/6: 0.1333, better than 0.15.
     close(train, &[(1, 5.0 / 6.0), (2, 1.0 / 6.0)]);
+}
+
+/// Those who need the mixture alone have the same one, to the bit, as those to whom everything else is told.
+#[test]
+fn a_mixture_alone_is_the_same() {
+    for (one, keep) in [(false, Keep::default()), (true, Keep::Spaced(1))] {
+        let mut spec =
+            square::spec(Algorithm::Practical(Practical { turns: 600, ..Practical::default() }));
+        spec.keep = keep;
+        let data = square::data(one);
+        let training = spec.plan(&data.shape()).unwrap().prepare(data).unwrap();
+        let played = training.play(&mut ()).unwrap();
+        let (classifier, mixture) = training.mix(&played).unwrap();
+        let trained = training.finish(&played).unwrap();
+        assert_eq!(mixture, trained.mixture);
+        assert_eq!(classifier.members(), trained.classifier.members());
+        let is_kept = |one: &Classifier| one.record().unwrap().is_some();
+        assert!(is_kept(&trained.classifier) && !is_kept(&classifier));
+    }
 }

@@ -60,6 +60,8 @@ pub(super) struct Known {
     pub(super) gradient: Option<f64>,
     pub(super) loss: Option<f64>,
     pub(super) proxy: Option<f64>,
+    /// B_ℓ̃ of a single row, which G̃_train is made of; of losses of whole samples, it would be too small.
+    pub(super) proxy_row: Option<f64>,
     pub(super) subgradient: Option<f64>,
     pub(super) convexity: Option<f64>,
     /// B_ℓ of the losses that L is of.
@@ -139,7 +141,12 @@ impl Known {
                 "how far from an equilibrium the game may end",
                 Some(self.epsilon),
             ),
-            line("δ", "delta", "how likely a bound may fail", Some(self.delta)),
+            line(
+                "δ",
+                "delta",
+                "how likely G̃_train may fail, and how likely G̃_val; what is made of both, with up to 2δ",
+                Some(self.delta),
+            ),
             line(
                 "B_Δ",
                 "gradient",
@@ -166,7 +173,12 @@ impl Known {
                 "strong convexity of the objective and the proxies",
                 self.convexity,
             ),
-            line("L", "lipschitz", "how fast constraint losses change with θ", self.lipschitz),
+            line(
+                "L",
+                "lipschitz",
+                "how fast a single row's constraint loss changes with θ",
+                self.lipschitz,
+            ),
             line("ρ", "rho", "how far the oracle is from the best", Some(self.rho)),
             line("γ", "gamma", "the margin by which the proxy constraints can be met", self.gamma),
             line(
@@ -197,7 +209,7 @@ impl Known {
     /// G̃_train: as given, or by the Rademacher complexity.
     fn train(&self) -> Option<f64> {
         self.g_train.or_else(|| {
-            let (complexity, size) = self.rademacher.zip(self.proxy)?;
+            let (complexity, size) = self.rademacher.zip(self.proxy_row)?;
             let (m, rows) = (self.constraints, self.train_rows);
             Some(bounds::rademacher_generalization(complexity, m, rows, self.delta, size))
         })
@@ -239,7 +251,7 @@ impl Known {
             line(
                 "G̃_train",
                 "g_train",
-                "how far train may be from the truth (Table 2)",
+                "how far train may be from the truth (Table 2), by R_n and what one row can change",
                 self.train(),
             ),
             line("r (1)", "radius", "the covering's radius (Theorem 1)", radius),
@@ -326,12 +338,13 @@ impl Known {
     /// What the last appendix says of the one-dataset baseline.
     fn of_baseline(&self) -> [Line; 4] {
         let baseline = self.train().map(|train| Baseline { epsilon: self.epsilon, train });
-        let most = baseline
+        let by_margin = baseline
             .zip(self.gamma.zip(self.objective_range))
-            .map(|(own, (gamma, range))| own.most_multipliers(gamma, range))
-            .filter(|most| most.is_finite());
-        let norm = self.multiplier_norm.or(most);
-        // Theirs is a ball: where γ allows more than that, it says nothing.
+            .map(|(own, (gamma, range))| own.most_multipliers(gamma, range));
+        // They are in a ball, whatever γ is.
+        let most = by_margin.unwrap_or(f64::INFINITY).min(self.multiplier_bound);
+        let norm = Some(self.multiplier_norm.unwrap_or(most));
+        // At the edge of the ball, how far constraints are violated has no bound.
         let inside = norm.filter(|norm| *norm < self.multiplier_bound);
         [
             holds(
@@ -343,8 +356,8 @@ impl Known {
             line(
                 "‖λ̄‖₁ ≤",
                 "baseline_multipliers",
-                "the baseline's multipliers at most, by γ",
-                most,
+                "the baseline's multipliers at most: R, or less by γ",
+                Some(most),
             ),
             line(
                 "baseline",

@@ -48,7 +48,7 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "N", help_heading = "Numbers")]
     rows: Option<usize>,
 
-    /// δ: how likely a bound may fail
+    /// δ: how likely a generalization bound may fail; what is made of two of them, with up to 2δ
     #[arg(long, value_name = "X", default_value_t = 0.05, help_heading = "Numbers")]
     delta: f64,
 
@@ -60,7 +60,7 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     loss: Option<f64>,
 
-    /// B_ℓ̃: the most that a proxy loss can be, either way
+    /// B_ℓ̃: the most that a proxy loss can be, either way, of a single row too
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     proxy: Option<f64>,
 
@@ -68,7 +68,7 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     subgradient: Option<f64>,
 
-    /// L: how fast a constraint's loss can change with the parameters (Theorem 2); with DATA that of its proxies, which
+    /// L: how fast a single row's constraint loss can change with the parameters (Theorem 2); with DATA that of its proxies, which
     /// are then the losses that are shown to the constraint player
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     lipschitz: Option<f64>,
@@ -105,7 +105,7 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "X", default_value_t = 10.0, help_heading = "Numbers")]
     multiplier_bound: f64,
 
-    /// ‖λ̄‖₁: the mean multipliers of a baseline that was played [default: the most that γ allows]
+    /// ‖λ̄‖₁: the mean multipliers of a baseline that was played [default: R, or less where γ allows no more]
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     multiplier_norm: Option<f64>,
 
@@ -158,8 +158,8 @@ pub(crate) fn run(arguments: &Bounds) -> Result<Verdict> {
             "– has no bound for this problem: give the number, or hold a linear model in a ball (--radius).\n"
         }
     };
-    text += "A generalization bound above the range of the losses says nothing. Violations and suboptimality are of the \
-             mixture of every turn (`selection = \"theorem\"`).\n";
+    text += "A generalization bound above the range of the losses says nothing. Each generalization bound fails with \
+             probability δ at most; what is made of both, with 2δ. Violations and suboptimality are of the mixture of every turn (`selection = \"theorem\"`).\n";
     output::print(&text)?;
     Ok(Verdict::Met)
 }
@@ -186,6 +186,7 @@ impl Bounds {
         let gradient = one(self.gradient, scales.map(|s| Some(s.gradient)));
         let loss = one(self.loss, scales.map(|s| Some(s.loss)));
         let proxy = one(self.proxy, scales.map(|s| s.proxy));
+        let proxy_row = one(self.proxy, scales.map(|s| s.proxy_row));
         let subgradient = one(self.subgradient, scales.map(|s| s.subgradient));
         let policy = &self.policy.arguments;
         let epsilon = policy.number("epsilon")?.or(found.as_ref().and_then(|found| found.epsilon));
@@ -208,6 +209,7 @@ impl Bounds {
             gradient,
             loss,
             proxy,
+            proxy_row,
             subgradient,
             convexity: (convexity > 0.0).then_some(convexity),
             smooth_loss: self

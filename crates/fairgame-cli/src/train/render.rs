@@ -6,7 +6,9 @@ use comfy_table::CellAlignment;
 use fairgame::algorithm::Algorithm;
 use fairgame::classifier::{Blend, Margin, Selection, ShrinkSpec};
 use fairgame::evaluate::{ConstraintResult, Evaluation, ROUNDING};
-use fairgame::train::{BaselineKind, Forecast, GameSummary, Standing, Trained, weight_of_steps};
+use fairgame::train::{
+    BaselineKind, Forecast, GameSummary, Standing, Trained, Warning, weight_of_steps,
+};
 use fairgame::{Result, shown};
 use serde_json::{Value, json};
 
@@ -469,8 +471,12 @@ impl Rendered<'_> {
         let theorem = found.theorem;
         let sure = output::short(100.0 * (1.0 - found.delta));
         let Some((val, most)) = found.generalization.zip(found.infeasibility) else {
+            let taught = |one: &Warning| matches!(one, Warning::Overlap { part: "validation", .. });
             let why = match self.trained.part("val") {
                 None => "the constraints were enforced on the training rows",
+                Some(_) if self.trained.warnings.iter().any(taught) => {
+                    "validation rows are also training rows"
+                }
                 // With the rows apart, only the second theorem asks for more.
                 Some(_) => {
                     "it asks for Lipschitz losses, in a bounded region (`algorithm.continuous.side = \"proxy\"`)"

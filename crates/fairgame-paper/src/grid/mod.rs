@@ -265,3 +265,49 @@ fn summed(cut: Cut, slack: f64, runs: &BTreeMap<Key, Vec<Came>>) -> Reading {
         rows,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A split's test rows are the same in all of its halvings: first the mean of each split, then that of the splits, with
+    /// the standard error over splits.
+    #[test]
+    fn a_split_is_one_draw() {
+        let came = |way: Way, violation: f64| Came {
+            units: None,
+            way,
+            train_error: 0.125,
+            train_losses: vec![violation - 1.0, violation],
+            test_error: 0.25,
+            test_losses: vec![violation + 0.5, 0.0],
+            models: 1,
+        };
+        let mut runs = BTreeMap::new();
+        // One dataset is trained once a split, in its first halving; two datasets in each: .5 and 1.5, and 3.
+        let others = |violation: f64| {
+            let ways = Way::ALL.into_iter().filter(|way| !way.is_two());
+            ways.map(|way| came(way, violation)).collect::<Vec<_>>()
+        };
+        let two = |violation: f64| {
+            let ways = Way::ALL.into_iter().filter(|way| way.is_two());
+            ways.map(|way| came(way, violation)).collect::<Vec<_>>()
+        };
+        runs.insert((0, 0), [others(2.0), two(0.5)].concat());
+        runs.insert((0, 1), two(1.5));
+        runs.insert((1, 0), [others(4.0), two(3.0)].concat());
+        let reading = summed(Cut::Mean, 0.05, &runs);
+        let of = |way: Way| reading.rows.iter().find(|row| row.way == way).unwrap().cells;
+        // (2 + 4)/2 ± |4 − 2|/2, and of two datasets (1 + 3)/2 ± 1; not (.5 + 1.5 + 3)/3.
+        let mean = |mean: f64| Mean { mean, error: Some(1.0) };
+        assert_eq!(of(Way::PracticalOne).train_worst.ours, mean(3.0));
+        assert_eq!(of(Way::PracticalTwo).train_worst.ours, mean(2.0));
+        assert_eq!(of(Way::LagrangianTwo).test_worst.ours, mean(2.5));
+        assert_eq!(of(Way::Unconstrained).test_error.ours, Mean { mean: 0.25, error: Some(0.0) });
+        // The paper's .231 and .300 unconstrained, beside 3 and 3.5.
+        assert!((reading.unconstrained_apart - (2.769 + 3.2) / 2.0).abs() < 1e-12);
+        // .022, −.008, .001 and −.012 under constraints, beside 3.5 with one dataset and 2.5 with two.
+        let apart = (3.478 + 2.508 + 3.499 + 2.512) / 4.0;
+        assert!((reading.test_apart - apart).abs() < 1e-12, "{}", reading.test_apart);
+    }
+}

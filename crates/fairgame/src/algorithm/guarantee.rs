@@ -30,7 +30,8 @@ pub struct Guarantee {
     pub regret: f64,
     /// ε_θ: how far the model player is from its best answers, at most; `None` where that cannot be told.
     pub model: Option<f64>,
-    /// γ: the most by which a kept model meets every proxy constraint on the training rows; where it is not above 0, the
+    /// γ: the most by which a kept model meets every proxy constraint on the training rows, with (μ/2)·‖θ‖² added to the
+    /// proxies as Theorem 2 has it; where it is not above 0, the
     /// theorem does not bound λ̄₁ from below.
     pub margin: Option<f64>,
     /// λ̄₁: the mean weight of the objective.
@@ -55,7 +56,8 @@ pub struct Ended<'a> {
     pub suboptimality: Option<f64>,
     /// γ on the training rows.
     pub margin: Option<f64>,
-    /// Whether the validation rows are others than the training rows.
+    /// Whether the validation rows are others than the training rows: a theorem says nothing of new rows by rows that
+    /// models were trained on.
     pub apart: bool,
 }
 

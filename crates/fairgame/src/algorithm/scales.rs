@@ -6,6 +6,7 @@
 //! | B_ℓ | `loss` | the width of the range of each ℓ_i(x), over single rows x of val |
 //! | B_ℓ₀ | `objective` | the width of the range of ℓ̃₀ on train, where scores are bounded |
 //! | B_ℓ̃ | `proxy` | \|ℓ̃₀\| and \|ℓ̃_i\| on train, where scores are bounded |
+//! | B_ℓ̃ of a row | `proxy_row` | half the width of the range of ℓ̃₀(x) and each ℓ̃_i(x), over single rows x of train, where scores are bounded |
 //! | B_Δ̌ | `subgradient` | ‖∂L_θ/∂θ‖₂ on train, for λ in the simplex, for linear models in a ball |
 //! | L̃ | `slope` | ‖∂ℓ̃(x; θ)/∂θ‖₂ over single rows x of train, of ℓ̃₀ and each ℓ̃_i, for linear models |
 //!
@@ -17,8 +18,9 @@
 //! are taken as known; they are those of the sample.
 //!
 //! Scores are bounded where a linear model's θ lies in a ball of radius R: then |f| ≤ R·max‖x‖. A sigmoid
-//! or ramp bounds the proxies whatever the scores. All but B_ℓ are of losses of whole samples, which is what
-//! the players see, and what the proofs of convergence need.
+//! or ramp bounds the proxies whatever the scores. All but B_ℓ, B_ℓ̃ of a row, L and L̃ are of losses of whole samples,
+//! which is what the players see, and what the proofs of convergence need. Those four are of single rows, as bounds on
+//! generalization need: McDiarmid's inequality asks how much one row can change the mean.
 
 use super::Setting;
 use crate::rate::{Multipliers, Pushes, Side, Surrogate};
@@ -36,6 +38,9 @@ pub struct Scales {
     pub objective: Option<f64>,
     /// B_ℓ̃, where there is one.
     pub proxy: Option<f64>,
+    /// B_ℓ̃ of a single row, where there is one: what [`crate::bounds::rademacher_generalization`] needs. A constant that is
+    /// the same for all rows, such as the penalty, does not count.
+    pub proxy_row: Option<f64>,
     /// B_Δ̌, where there is one.
     pub subgradient: Option<f64>,
     /// L̃, where there is one.
@@ -107,16 +112,20 @@ impl Scales {
             Some((low, high)) => {
                 let (_, proxies) = val.losses().ranges_between(low, high);
                 let gradient = most(&mut proxies.iter().map(size));
-                let (loss, lipschitz) = (row_range(&**val, low, high)?, slope(&**val, false)?);
+                let (loss, lipschitz) =
+                    (row_range(&**val, false, (low, high))?, slope(&**val, false)?);
                 Some(Shown { gradient, loss, lipschitz })
             }
             None => None,
         };
         Ok(Scales {
             gradient: most(&mut exact.iter().map(size)),
-            loss: row_range(&**val, 0.0, 1.0)?,
+            loss: row_range(&**val, false, (0.0, 1.0))?,
             objective: proxies.map(|(_, width)| width),
             proxy: proxies.map(|(all, _)| all),
+            proxy_row: bounded
+                .map(|range| row_range(&**train, true, range).map(|width| width / 2.0))
+                .transpose()?,
             subgradient,
             slope: slope(&**train, true)?,
             shown,
@@ -170,10 +179,11 @@ fn each_push(
     Ok(())
 }
 
-/// The widest range of a single row's loss, over the constraints, where h(f) and h(−f) lie between `low` and `high`.
-fn row_range(val: &dyn Sample, low: f64, high: f64) -> Result<f64> {
+/// The widest range of a single row's loss, over the constraints and if asked for the objective, where h(f) and h(−f) lie
+/// between `low` and `high`.
+fn row_range(sample: &dyn Sample, objective: bool, (low, high): (f64, f64)) -> Result<f64> {
     let mut widest = 0.0_f64;
-    each_push(val, false, |cells| {
+    each_push(sample, objective, |cells| {
         let (mut least, mut most) = (0.0_f64, 0.0_f64);
         for (down, up) in cells {
             least = least.min(down * low + up * (low - 1.0));

@@ -117,6 +117,10 @@ pub fn theorem_2(
 /// Table 2: G̃_train(Θ) ≤ 2·R_n(ℓ∘F) + B_ℓ̃·√(2·ln(2(m+1)/δ)/n), the standard bound by a Rademacher complexity, for the
 /// objective and m proxies at once.
 ///
+/// B_ℓ̃ is of a single row here, |ℓ̃(x; θ)| ≤ B_ℓ̃ for every x ([`Scales::proxy_row`](crate::algorithm::Scales::proxy_row)): the
+/// loss of a whole sample is bounded by less, and would make the bound too small. Of a rate of a tenth of the rows, a
+/// single row counts ten times.
+///
 /// R_n is the largest Rademacher complexity E sup_θ (1/n)·Σ_i σ_i·ℓ(x_i; θ) of the m + 1 losses. The paper gives only
 /// the order O(R_n + √(ln(1/δ)/n)); the constants are those of symmetrisation and of McDiarmid's inequality for losses of
 /// width 2·B_ℓ̃, on both sides and for each loss.
@@ -125,10 +129,10 @@ pub fn rademacher_generalization(
     constraints: usize,
     rows: usize,
     delta: f64,
-    proxy_size: f64,
+    row_size: f64,
 ) -> f64 {
     let losses = constraints as f64 + 1.0;
-    2.0 * complexity + proxy_size * (2.0 * (2.0 * losses / delta).ln() / rows as f64).sqrt()
+    2.0 * complexity + row_size * (2.0 * (2.0 * losses / delta).ln() / rows as f64).sqrt()
 }
 
 /// R_n ≤ L·R/√n for a linear model with ‖θ‖₂ ≤ R whose losses of single rows are L-Lipschitz in θ: by contraction it is

@@ -10,6 +10,7 @@
 //! | `epsilon` | ε | how near to an equilibrium the game gets |
 //! | `loss_range` | B_ℓ | at least b_i − a_i for every constraint loss in \[a_i, b_i\] |
 //! | `proxy_size` | B_ℓ̃ | at least \|ℓ\| for the objective and every proxy loss |
+//! | `row_size` | B_ℓ̃ | the same of single rows x, \|ℓ(x)\|: a row of a small group counts many times |
 //! | `objective_range` | B_ℓ₀ | at least the range of the expected objective |
 //! | `gradient` | B_Δ | at least ‖Δ‖_∞ of the constraint player's gradients |
 //! | `subgradient` | B_Δ̌ | at least ‖Δ̌‖₂ of the model player's subgradients |

@@ -107,13 +107,15 @@ impl Iterates {
         shares.map(|(model, sum)| (model, sum / total)).collect()
     }
 
-    /// γ on the training rows: the most by which one of the models meets every *proxy* constraint there; below 0 where none
-    /// does, and `None` without constraints.
+    /// γ on the training rows: the most by which one of the models meets every *proxy* constraint there, its penalty added;
+    /// below 0 where none does, and `None` without constraints.
     ///
+    /// With μ > 0 the theorems' proxies are ℓ̃_i(θ) + (μ/2)·‖θ‖²: `penalty` says what that adds for each of the models.
     /// It is the margin of the theorems: the model player sees proxies, so that a model that meets only the constraints
     /// themselves holds nothing ([`crate::bounds::Errors::least_objective_weight`]).
-    pub fn proxy_margin(&self) -> Option<f64> {
-        let worst = self.models.iter().map(|model| model.train.proxy.worst());
+    pub fn proxy_margin(&self, penalty: impl Fn(usize) -> f64) -> Option<f64> {
+        let models = self.models.iter().enumerate();
+        let worst = models.map(|(at, model)| model.train.proxy.worst() + penalty(at));
         worst.reduce(f64::min).filter(|worst| worst.is_finite()).map(|worst| -worst)
     }
 

@@ -167,7 +167,7 @@ impl Mlp {
         if many {
             let into = &mut matrix[self.weights * units..];
             let packed = &mut tape.packed;
-            kernel::run(path, ProductBack { rows, inner, units, into, packed });
+            kernel::run(path, ProductBack { rows, slopes, inner, units, into, packed });
         }
     }
 }
@@ -271,5 +271,29 @@ mod tests {
                 assert_eq!(run(Path::Portable), run(Path::best()), "{numbers} {codes} {units}");
             }
         }
+    }
+
+    /// Rows of slope 0 change no bit of a gradient, whether there are others or none; a slope that is not a number does.
+    #[test]
+    fn rows_of_slope_0_are_as_if_they_were_not_there() {
+        let features = features(20, 2, 100);
+        let model = Mlp::new(&features, 17).unwrap();
+        let theta = model.initial(7);
+        let gradient = |list: &[u32], slope: &dyn Fn(u32) -> f32| {
+            let rows = Rows::list(&features, list);
+            let slopes: Vec<f32> = list.iter().map(|&row| slope(row)).collect();
+            let (mut tape, mut scores) = (Tape::default(), vec![0.0; rows.len()]);
+            model.score(&theta, rows, &mut tape, &mut scores);
+            let mut gradient = vec![0.0; model.params()];
+            model.pullback(&theta, rows, &mut tape, &slopes, &mut gradient);
+            gradient.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        };
+        let all: Vec<u32> = (0..100).collect();
+        let heard: Vec<u32> = (0..100).filter(|row| row % 7 == 3).collect();
+        let slope = |row: u32| if row % 7 == 3 { row as f32 / 50.0 - 1.1 } else { 0.0 };
+        assert_eq!(gradient(&all, &slope), gradient(&heard, &slope));
+        assert!(gradient(&all, &|_| 0.0).into_iter().all(|bits| f32::from_bits(bits) == 0.0));
+        let diverged = gradient(&all, &|row| if row == 50 { f32::NAN } else { 0.0 });
+        assert!(diverged.into_iter().any(|bits| f32::from_bits(bits).is_nan()));
     }
 }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use lattice::{Lattice, LatticeSpec};
+pub use lattice::{Lattice, LatticeSpec, Placed};
 pub use linear::Linear;
 pub use mlp::Mlp;
 pub use monotone::Monotone;
@@ -232,6 +232,14 @@ impl AnyModel {
             Error::new(ErrorKind::Settings, "this model has no slopes to descend along")
                 .help("use `discrete`, or `baseline` with an oracle: they ask for best responses")
         })
+    }
+
+    /// What its scores need of each row and not of θ, to be found once; `None` where there is nothing, or of too many rows.
+    pub fn place_all(&self, features: &Features) -> Option<Placed> {
+        match self {
+            AnyModel::Lattice(model) => model.place_all(features),
+            _ => None,
+        }
     }
 
     /// Whether it is the linear model, whose losses are convex in θ under a convex surrogate.

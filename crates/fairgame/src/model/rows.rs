@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Placed;
 use crate::encode::{Codes, Features};
 
 /// Some rows of a dataset's features: a range of them, or any list.
@@ -11,6 +12,7 @@ use crate::encode::{Codes, Features};
 pub struct Rows<'a> {
     features: &'a Features,
     which: Which<'a>,
+    placed: Option<&'a Placed>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +24,7 @@ enum Which<'a> {
 impl<'a> Rows<'a> {
     /// Every row.
     pub fn all(features: &'a Features) -> Self {
-        Rows { features, which: Which::Range { start: 0, end: features.rows() } }
+        Rows { features, which: Which::Range { start: 0, end: features.rows() }, placed: None }
     }
 
     /// A range of rows.
@@ -31,7 +33,7 @@ impl<'a> Rows<'a> {
     /// If the range goes beyond the features.
     pub fn range(features: &'a Features, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= features.rows(), "rows of the features");
-        Rows { features, which: Which::Range { start: range.start, end: range.end } }
+        Rows { features, which: Which::Range { start: range.start, end: range.end }, placed: None }
     }
 
     /// These rows, in this order.
@@ -40,7 +42,19 @@ impl<'a> Rows<'a> {
     /// If a row is beyond the features.
     pub fn list(features: &'a Features, rows: &'a [u32]) -> Self {
         assert!(rows.iter().all(|&row| (row as usize) < features.rows()), "rows of the features");
-        Rows { features, which: Which::List(rows) }
+        Rows { features, which: Which::List(rows), placed: None }
+    }
+
+    /// The same rows, for a lattice that was asked before where the rows of these features lie.
+    #[must_use]
+    pub fn placed(mut self, placed: Option<&'a Placed>) -> Self {
+        self.placed = placed;
+        self
+    }
+
+    /// Where the rows of the features lie, if it is known.
+    pub(super) fn known_places(&self) -> Option<&'a Placed> {
+        self.placed
     }
 
     /// How many rows there are.

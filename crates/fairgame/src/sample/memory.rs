@@ -12,7 +12,7 @@ use super::batches::{self, Members};
 use super::fixed::{FixedSums, SLOPES, SUMS};
 use super::{Batch, Extremes, Hypothesis, Lane, Sample, Work};
 use crate::encode::Features;
-use crate::model::{AnyModel, Differentiable, Model, Rows, Scorer};
+use crate::model::{AnyModel, Differentiable, Model, Placed, Rows, Scorer};
 use crate::rate::{
     Compiled, Count, LossValues, Losses, Multipliers, Push, Pushes, Side, Surrogate, Tally,
     push_scores, tally_scores,
@@ -38,6 +38,8 @@ pub struct MemorySample<'a> {
     pub weights: Option<&'a [f32]>,
     /// The model.
     pub model: &'a AnyModel,
+    /// Where the rows lie on the model's calibrators, if it was found before: [`AnyModel::place_all`].
+    pub placed: Option<&'a Placed>,
     /// What stands in for decisions where slopes are needed.
     pub surrogate: Surrogate,
 }
@@ -45,10 +47,19 @@ pub struct MemorySample<'a> {
 impl<'a> MemorySample<'a> {
     /// A range of its rows.
     fn ranged(&self, range: Range<usize>) -> Rows<'a> {
-        match self.among {
+        let rows = match self.among {
             None => Rows::range(self.features, range),
             Some(among) => Rows::list(self.features, &among[range]),
-        }
+        };
+        rows.placed(self.placed)
+    }
+
+    /// These of its features' rows.
+    fn listed<'b>(&self, rows: &'b [u32]) -> Rows<'b>
+    where
+        'a: 'b,
+    {
+        Rows::list(self.features, rows).placed(self.placed)
     }
 
     fn members(&self) -> Members<'a> {
@@ -177,7 +188,7 @@ impl Sample for MemorySample<'_> {
             Batch::Turn { seed, turn, size } => {
                 self.draw((seed, turn, size), work);
                 let Work { rows, lane, .. } = work;
-                self.add(theta, Rows::list(self.features, rows), side, lane, &mut tally);
+                self.add(theta, self.listed(rows), side, lane, &mut tally);
                 tally.scale(self.scale(rows.len()));
             }
             Batch::All => {
@@ -230,7 +241,7 @@ impl Sample for MemorySample<'_> {
         self.check(by.theta())?;
         self.draw((seed, turn, size), work);
         let Work { rows, pieces, sums, lane, .. } = work;
-        self.score(by.theta(), Rows::list(self.features, rows), lane);
+        self.score(by.theta(), self.listed(rows), lane);
         let Lane { cells, scores, weights, .. } = lane;
         let counts = cells.iter().zip(&*scores).enumerate().map(|(index, (&cell, &score))| {
             let weight = f64::from(if weights.is_empty() { 1.0 } else { weights[index] });
@@ -273,7 +284,7 @@ impl Sample for MemorySample<'_> {
                 part.resize(theta.len(), 0.0);
                 let mut start = 0;
                 for &end in &*pieces {
-                    let piece = Rows::list(self.features, &rows[start..end]);
+                    let piece = self.listed(&rows[start..end]);
                     if start == 0 {
                         self.gradient_rows(model, theta, piece, push, lane, gradient);
                     } else {

@@ -150,6 +150,7 @@ impl Training<'_> {
             compiled,
             weights: rows.weights.as_deref(),
             model: &self.views[view].model,
+            placed: rows.placed.get(view).and_then(Option::as_ref),
             surrogate,
         }
     }
@@ -168,6 +169,7 @@ impl Training<'_> {
             Some(fitted) => MemorySample {
                 features: fitted.val.as_ref().unwrap_or(&fitted.train),
                 model: &fitted.view.model,
+                placed: None,
                 ..sample
             },
             None => sample,

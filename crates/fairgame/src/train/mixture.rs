@@ -66,6 +66,15 @@ pub(super) struct Chosen {
     pub(super) shared: Vec<f64>,
 }
 
+/// What is to be told of a mixture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The mixture alone.
+    Mixture,
+    /// What its constraints cost, too, and what else there was to choose.
+    All,
+}
+
 /// What shrinking found, and what it paid for constraints that hold on new rows.
 pub(super) struct Paid {
     pub(super) shrunk: Shrunk,
@@ -109,7 +118,7 @@ impl Training<'_> {
     pub(super) fn select(
         &self,
         played: &[Played],
-        selection: Selection,
+        (selection, told): (Selection, Told),
         shared: &[f64],
     ) -> Result<Chosen> {
         let Selection::Shrink(spec) = selection else {
@@ -143,25 +152,18 @@ impl Training<'_> {
                 (measured, allowed, paid)
             }
         };
-        let program = Program { spec, allowed, training: self, measured: &measured, shared };
-        let all = program.columns(None)?;
-        let candidates = program.candidates(&paid, &all, &mut start)?;
-        // Prices are good to know, and no reason to have no classifier.
-        let mut explain =
-            |margins: &[f64]| explain_columns(&all.columns, margins, allowed, &mut start);
-        let explained = explain(&[]).and_then(|without| match without.relaxation > 0.0 {
-            // They cannot be met even without margins.
-            true => Ok(without),
-            false if paid.shrunk.feasible => explain(&paid.shrunk.margins),
-            false => {
-                let (paid_for, prices) =
-                    (paid.total_asked(), explain(&paid.shrunk.margins)?.prices);
-                Ok(Explained { prices, ..explain(&paid_for)? })
+        let (explained, candidates) = match told {
+            Told::All => {
+                let program =
+                    Program { spec, allowed, training: self, measured: &measured, shared };
+                let (explained, candidates) = program.tell(&paid, &mut start)?;
+                (explained, Some(candidates))
             }
-        });
-        let (explained, weights) = (explained.ok(), paid.shrunk.weights.clone());
+            Told::Mixture => (None, None),
+        };
+        let weights = paid.shrunk.weights.clone();
         let chances = self.chances(played, &measured, &weights)?;
-        let (paid, candidates) = (Some(paid), Some(candidates));
+        let paid = Some(paid);
         let (paid_shared, shared) = (shared.to_vec(), Vec::new());
         Ok(Chosen { measured, weights, paid, explained, candidates, chances, paid_shared, shared })
     }
@@ -435,6 +437,26 @@ impl Program<'_> {
         let more: Vec<f64> = asked.iter().map(|margin| 1.5 * margin).collect();
         let spare = margin.confidence().is_none() || self.has_room(&more, start)?;
         Ok(Paid { shrunk, optimism, asked, had, spare, price, rule_price })
+    }
+
+    /// What the constraints cost, if that can be told, and columns to choose from again.
+    fn tell(&self, paid: &Paid, start: &mut Start) -> Result<(Option<Explained>, Candidates)> {
+        let all = self.columns(None)?;
+        let candidates = self.candidates(paid, &all, start)?;
+        // Prices are good to know, and no reason to have no classifier.
+        let mut explain =
+            |margins: &[f64]| explain_columns(&all.columns, margins, self.allowed, start);
+        let explained = explain(&[]).and_then(|without| match without.relaxation > 0.0 {
+            // They cannot be met even without margins.
+            true => Ok(without),
+            false if paid.shrunk.feasible => explain(&paid.shrunk.margins),
+            false => {
+                let (paid_for, prices) =
+                    (paid.total_asked(), explain(&paid.shrunk.margins)?.prices);
+                Ok(Explained { prices, ..explain(&paid_for)? })
+            }
+        });
+        Ok((explained.ok(), candidates))
     }
 
     /// Columns to choose from again: the mixture's own, then those chosen without each part, then those chosen under bounds

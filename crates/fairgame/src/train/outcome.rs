@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::columns::{Measurements, mean};
-use super::mixture::Chosen;
+use super::mixture::{Chosen, Told};
 use super::training::Rows;
 use super::{
     Baseline, BaselineKind, Datasets, Enforcement, GameSummary, GroupConfusion, Importance, Notice,
@@ -147,24 +147,43 @@ pub struct Mixture {
 }
 
 impl Training<'_> {
+    /// Measures what all games kept and selects the mixture, and nothing more: for experiments of thousands of trainings,
+    /// which need no prices, verdicts or records.
+    ///
+    /// The classifier and the mixture are those of [`Training::finish`], except that margins do not cover draws that rows
+    /// share; without a margin there are none to cover.
+    ///
+    /// # Errors
+    /// If a game kept no model.
+    pub fn mix(&self, played: &[Played]) -> Result<(Classifier, Mixture)> {
+        self.check_models(played)?;
+        let chosen = self.select(played, (self.plan.spec.selection, Told::Mixture), &[])?;
+        Ok((self.classifier(played, &chosen)?, self.mixture(&chosen)))
+    }
+
+    fn check_models(&self, played: &[Played]) -> Result<()> {
+        if self.has_models(played) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
+            .help("play at least one turn"))
+    }
+
     /// Measures what all games kept, selects the mixture, judges it, and keeps the record.
     ///
     /// # Errors
     /// If a game kept no model.
     pub fn finish(&self, played: &[Played]) -> Result<Trained> {
         let selection = self.plan.spec.selection;
-        if !self.has_models(played) {
-            return Err(Error::new(ErrorKind::Settings, "no model was kept to select from")
-                .help("play at least one turn"));
-        }
-        let mut chosen = self.select(played, selection, &[])?;
+        self.check_models(played)?;
+        let mut chosen = self.select(played, (selection, Told::All), &[])?;
         let cross = matches!(self.plan.spec.datasets, Datasets::Cross { .. });
         let mut classifier = self.classifier(played, &chosen)?;
         let (mut parts, shared) = self.judge(&classifier, played, &chosen)?;
         chosen.shared = shared;
         if let Some(shared) = self.to_cover(&chosen) {
             // Once more, with margins that cover what draws that rows share spread.
-            chosen = self.select(played, selection, &shared)?;
+            chosen = self.select(played, (selection, Told::All), &shared)?;
             classifier = self.classifier(played, &chosen)?;
             (parts, chosen.shared) = self.judge(&classifier, played, &chosen)?;
         }
@@ -226,12 +245,17 @@ impl Training<'_> {
         if !matches!(algorithm, Algorithm::Discrete(_) | Algorithm::Continuous(_)) {
             return Ok(None);
         }
+        let measured = &chosen.measured;
+        let penalty = |model: usize| {
+            let kept = measured.tied[model].models[0];
+            self.plan.spec.region.penalty(game.kept.models[kept].theta())
+        };
         let ended = Ended {
             turns: game.turn,
             mean_lambda: &game.mean_lambda,
             suboptimality: game.suboptimality,
-            margin: chosen.measured.iterates.proxy_margin(),
-            apart: self.val.is_some(),
+            margin: measured.iterates.proxy_margin(penalty),
+            apart: self.val.is_some() && !self.validates_by_training_rows(),
         };
         algorithm.guarantee(&self.setting(0), ended)
     }

@@ -22,7 +22,7 @@ use crate::archive::hex;
 use crate::classifier::{self, Provenance, Selection, View};
 use crate::encode::{Coding, Encoder, EncoderSpec, Features};
 use crate::model::trees::{Binned, Bins};
-use crate::model::{AnyModel, ModelSpec, Rule, ScoreScale};
+use crate::model::{AnyModel, ModelSpec, Placed, Rule, ScoreScale};
 use crate::random::mix;
 use crate::rate::{
     self, Binding, Bound, Compiled, LABEL, Partition, Problem, RowNotice, Weighted, quantised,
@@ -46,6 +46,8 @@ pub(super) struct Rows {
     pub(super) order: Vec<u32>,
     /// What a model sees, in each of the views.
     pub(super) features: Vec<Features>,
+    /// Where the rows lie on the calibrators of each view's model, if it has any; empty where it was not found out.
+    pub(super) placed: Vec<Option<Placed>>,
     /// The cells and losses.
     pub(super) compiled: Compiled,
     /// The cells and losses of the error alone, for games without constraints.
@@ -80,6 +82,7 @@ impl Rows {
         };
         Ok(Rows {
             features: Vec::new(),
+            placed: Vec::new(),
             binned: None,
             numbers: None,
             compiled: compiled.reordered(&order),
@@ -378,6 +381,9 @@ impl<'a> Training<'a> {
                 (Some(teach), true) => plan.model(&encoder, &seen.take(teach))?,
                 _ => plan.model(&encoder, seen)?,
             };
+            for rows in std::iter::once(&mut train).chain(&mut val) {
+                rows.placed.push(model.place_all(&rows.features[fold.view]));
+            }
             views.push(View { encoder, model, probabilities: None });
         }
         let ground = match spec.algorithm {

@@ -72,9 +72,13 @@ impl Kernel for Product<'_> {
 
 /// G ← Xᵀ·D + G for the numbers X of rows (m × k), row-major D (m × n) and G (k × n).
 ///
+/// Rows of slope 0 are left out: their D is 0 and numbers are finite, so they would add ±0 to sums that start at +0,
+/// which changes no bit of them.
+///
 /// `packed` is space for both factors in the order in which they are read.
 pub(in crate::model) struct ProductBack<'a> {
     pub(in crate::model) rows: Rows<'a>,
+    pub(in crate::model) slopes: &'a [f32],
     pub(in crate::model) inner: &'a [f32],
     pub(in crate::model) units: usize,
     pub(in crate::model) into: &'a mut [f32],
@@ -85,27 +89,33 @@ impl Kernel for ProductBack<'_> {
     #[inline(always)]
     fn run<V: Vector>(self) {
         const WIDTH: usize = COLUMNS * LANES;
-        let (rows, numbers, units) = (self.rows.len(), self.rows.features().numbers(), self.units);
+        // What is not a number is not 0: a model that has diverged must show it.
+        let heard = || self.slopes.iter().enumerate().filter(|(_, slope)| **slope != 0.0);
+        let heard = || heard().map(|(row, _)| row);
+        let (rows, numbers, units) = (heard().count(), self.rows.features().numbers(), self.units);
+        if rows == 0 {
+            return;
+        }
         let blocks = numbers.div_ceil(ROWS);
         let length = blocks * rows * ROWS + rows * WIDTH;
         if self.packed.len() < length {
             self.packed.resize(length, 0.0);
         }
         let (x, d) = self.packed[..length].split_at_mut(blocks * rows * ROWS);
-        for row in 0..rows {
-            if row + AHEAD < rows {
+        for (at, row) in heard().enumerate() {
+            if row + AHEAD < self.rows.len() {
                 self.rows.values(row + AHEAD).iter().step_by(2 * LANES).for_each(prefetch);
             }
             for (block, from) in self.rows.values(row).chunks(ROWS).enumerate() {
-                let into = &mut x[(block * rows + row) * ROWS..][..ROWS];
+                let into = &mut x[(block * rows + at) * ROWS..][..ROWS];
                 into[..from.len()].copy_from_slice(from);
                 into[from.len()..].fill(0.0);
             }
         }
         for first in (0..units).step_by(WIDTH) {
             let width = WIDTH.min(units - first);
-            for (into, from) in d.chunks_exact_mut(WIDTH).zip(self.inner.chunks_exact(units)) {
-                into[..width].copy_from_slice(&from[first..][..width]);
+            for (into, row) in d.chunks_exact_mut(WIDTH).zip(heard()) {
+                into[..width].copy_from_slice(&self.inner[row * units + first..][..width]);
                 into[width..].fill(0.0);
             }
             for (block, x) in x.chunks_exact(rows * ROWS).enumerate() {

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use interpolate::{MOST, isotonic, order};
-use pass::{Backward, Forward};
+use pass::{Backward, Forward, Place};
 
 use super::kernel::{LANES, Path, run, with_codes};
 use super::{Differentiable, Model, Monotone, Rows, Scorer, Tape, check_params, check_rows};
@@ -57,6 +57,18 @@ impl LatticeSpec {
         settings::check(self)
     }
 }
+
+/// Where every row of some features lies on the calibrators of a lattice, found once.
+///
+/// It depends on the keypoints alone and not on θ, while rows are scored anew at every turn and for every kept model.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// Row by row, input by input: a place in θ, and how far on to the next.
+    spots: Vec<(u32, f32)>,
+}
+
+/// Where rows lie is found once for up to so many rows times inputs, 64 MB; of more, anew for each score.
+const MOST_PLACED: usize = 1 << 23;
 
 /// An ensemble of calibrated lattices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -200,6 +212,25 @@ impl Lattice {
         rows.next_multiple_of(LANES) * self.description.inputs.len()
     }
 
+    /// Where the rows of these features lie on the calibrators, for [`Rows::placed`]; `None` of too many rows.
+    pub fn place_all(&self, features: &Features) -> Option<Placed> {
+        self.place_on(Path::best(), features)
+    }
+
+    fn place_on(&self, path: Path, features: &Features) -> Option<Placed> {
+        assert!(self.fits(features), "features of this model");
+        let length = features.rows().checked_mul(self.description.inputs.len())?;
+        if length > MOST_PLACED {
+            return None;
+        }
+        let mut all = vec![(0, 0.0); length];
+        let (model, rows, spots) = (self, Rows::all(features), &mut all[..]);
+        with_codes!(rows.codes(), codes => {
+            run(path, Place { model, codes, rows, spots });
+        });
+        Some(Placed { spots: all })
+    }
+
     fn score_on(
         &self,
         path: Path,
@@ -210,12 +241,13 @@ impl Lattice {
     ) {
         check_rows(self, theta, &rows, scores.len());
         tape.rows = rows.len();
+        let placed = rows.known_places();
         let length = self.space(rows.len());
         let Tape { places, shares, kept, .. } = tape;
         let (places, shares) = (Tape::fit(places, length), Tape::fit(shares, length));
         let (model, kept) = (self, Tape::fit(kept, length));
         with_codes!(rows.codes(), codes => {
-            run(path, Forward { model, codes, theta, rows, places, shares, kept, scores });
+            run(path, Forward { model, codes, theta, rows, placed, places, shares, kept, scores });
         });
     }
 
@@ -443,6 +475,32 @@ mod tests {
                 (bits(&scores), bits(&gradient))
             };
             assert_eq!(run(Path::Portable), run(Path::best()), "{inputs} inputs");
+        }
+    }
+
+    /// Where rows lie is the same whether it is found once or for each score, so scores and gradients have the same bits.
+    #[test]
+    fn places_found_before_give_the_same_bits() {
+        let table = table();
+        let (encoder, _) = Encoder::fit(&EncoderSpec::default(), &table).unwrap();
+        let features = encoder.encode(&table).unwrap();
+        let list: Vec<u32> = (0..100).rev().step_by(3).collect();
+        for (keypoints, path) in [(5, Path::Portable), (5, Path::best()), (40, Path::best())] {
+            let spec = LatticeSpec { keypoints, ..LatticeSpec::default() };
+            let model = Lattice::new(&spec, &encoder, &features).unwrap();
+            let theta = model.initial(7);
+            let placed = model.place_on(path, &features).unwrap();
+            for rows in [Rows::all(&features), Rows::list(&features, &list)] {
+                let run = |rows: Rows<'_>| {
+                    let (mut tape, mut scores) = (Tape::default(), vec![0.0; rows.len()]);
+                    model.score_on(path, &theta, rows, &mut tape, &mut scores);
+                    let mut gradient = vec![0.0; model.params()];
+                    model.pullback_on(path, &theta, rows, &mut tape, &scores, &mut gradient);
+                    let all = scores.iter().chain(&gradient);
+                    all.map(|value| value.to_bits()).collect::<Vec<_>>()
+                };
+                assert_eq!(run(rows.placed(Some(&placed))), run(rows));
+            }
         }
     }
 

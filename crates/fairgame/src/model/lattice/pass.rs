@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::interpolate::{Fold, with_inputs};
-use super::{Calibrator, Lattice};
+use super::{Calibrator, Lattice, Placed};
 use crate::model::kernel::{Code, Kernel, LANES, Vector, fetch_ahead};
 use crate::model::{Rows, Tape};
+use crate::wide::prefetch;
 
 /// Calibrates rows and writes their scores.
 pub(super) struct Forward<'a, C> {
@@ -13,6 +14,8 @@ pub(super) struct Forward<'a, C> {
     pub(super) codes: &'a [C],
     pub(super) theta: &'a [f32],
     pub(super) rows: Rows<'a>,
+    /// Where each row of the features lies, if it was found before.
+    pub(super) placed: Option<&'a Placed>,
     /// Where each row lies on each calibrator, how far on to the next place, and what it is there: eight
     /// rows at a time, each input of the eight side by side.
     pub(super) places: &'a mut [u32],
@@ -21,10 +24,52 @@ pub(super) struct Forward<'a, C> {
     pub(super) scores: &'a mut [f32],
 }
 
+/// Finds where rows lie on the calibrators, all inputs of a row beside each other.
+pub(super) struct Place<'a, C> {
+    pub(super) model: &'a Lattice,
+    pub(super) codes: &'a [C],
+    pub(super) rows: Rows<'a>,
+    pub(super) spots: &'a mut [(u32, f32)],
+}
+
+impl<C: Code> Kernel for Place<'_, C> {
+    #[inline(always)]
+    fn run<V: Vector>(self) {
+        let inputs = self.model.description.inputs.len();
+        for first in (0..self.rows.len()).step_by(LANES) {
+            let eight = Eight::of(self.codes, self.rows, self.model.description.slots, first);
+            for input in 0..inputs {
+                let (places, shares) = self.model.place::<V, C>(input, &eight);
+                for (lane, spot) in places.into_iter().zip(shares).enumerate() {
+                    if first + lane < self.rows.len() {
+                        self.spots[(first + lane) * inputs + input] = spot;
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Codes and numbers of eight rows.
 struct Eight<'a, C> {
     codes: [&'a [C]; LANES],
     values: [&'a [f32]; LANES],
+}
+
+impl<'a, C: Code> Eight<'a, C> {
+    /// Eight rows from `first` on; beyond the last row, the last row again: nobody asks for it.
+    #[inline(always)]
+    fn of(codes: &'a [C], rows: Rows<'a>, slots: usize, first: usize) -> Self {
+        let mut eight = Eight { codes: [&[]; LANES], values: [&[]; LANES] };
+        for lane in 0..LANES {
+            let index = (first + lane).min(rows.len() - 1);
+            fetch_ahead(codes, rows, index);
+            let row = rows.place(index);
+            eight.codes[lane] = &codes[row * slots..(row + 1) * slots];
+            eight.values[lane] = rows.values(index);
+        }
+        eight
+    }
 }
 
 impl<C: Code> Kernel for Forward<'_, C> {
@@ -33,7 +78,10 @@ impl<C: Code> Kernel for Forward<'_, C> {
         let width = self.model.description.inputs.len() * LANES;
         for first in (0..self.rows.len()).step_by(LANES) {
             let here = first * width / LANES..(first / LANES + 1) * width;
-            self.calibrate::<V>(first, here.start);
+            match self.placed {
+                Some(placed) => self.calibrate_placed::<V>(placed, first, here.start),
+                None => self.calibrate::<V>(first, here.start),
+            }
             let end = self.rows.len().min(first + LANES);
             self.fold::<V>(here, first..end);
         }
@@ -44,30 +92,49 @@ impl<C: Code> Forward<'_, C> {
     /// The calibrated inputs of eight rows.
     #[inline(always)]
     fn calibrate<V: Vector>(&mut self, first: usize, start: usize) {
-        let (rows, slots) = (self.rows, self.model.description.slots);
-        let mut eight = Eight { codes: [&[]; LANES], values: [&[]; LANES] };
-        for lane in 0..LANES {
-            // Beyond the last row, the last row again: nobody asks for it.
-            let index = (first + lane).min(rows.len() - 1);
-            fetch_ahead(self.codes, rows, index);
-            let row = rows.place(index);
-            eight.codes[lane] = &self.codes[row * slots..(row + 1) * slots];
-            eight.values[lane] = rows.values(index);
-        }
+        let eight = Eight::of(self.codes, self.rows, self.model.description.slots, first);
         for input in 0..self.model.description.inputs.len() {
             let (places, shares) = self.model.place::<V, C>(input, &eight);
-            let (mut low, mut high) = ([0.0; LANES], [0.0; LANES]);
-            for lane in 0..LANES {
-                let at = places[lane] as usize;
-                // The bias is the last parameter, so that there is always one after a calibrator's.
-                (low[lane], high[lane]) = (self.theta[at], self.theta[at + 1]);
-            }
-            let (low, high, on) = (V::load(&low), V::load(&high), V::load(&shares));
-            let here = start + input * LANES;
-            low.add(high.sub(low).mul(on)).store(&mut self.kept[here..]);
-            self.places[here..here + LANES].copy_from_slice(&places);
-            on.store(&mut self.shares[here..]);
+            self.keep::<V>(start + input * LANES, &places, &shares);
         }
+    }
+
+    /// The same where it was found before where rows lie.
+    #[inline(always)]
+    fn calibrate_placed<V: Vector>(&mut self, placed: &Placed, first: usize, start: usize) {
+        let (rows, inputs) = (self.rows, self.model.description.inputs.len());
+        let mut eight: [&[(u32, f32)]; LANES] = [&[]; LANES];
+        for (lane, spots) in eight.iter_mut().enumerate() {
+            if first + lane + LANES < rows.len() {
+                let soon = rows.place(first + lane + LANES) * inputs;
+                placed.spots[soon..soon + inputs].iter().step_by(LANES).for_each(prefetch);
+            }
+            // Beyond the last row, the last row again: nobody asks for it.
+            let row = rows.place((first + lane).min(rows.len() - 1));
+            *spots = &placed.spots[row * inputs..(row + 1) * inputs];
+        }
+        for input in 0..inputs {
+            let (mut places, mut shares) = ([0; LANES], [0.0; LANES]);
+            for lane in 0..LANES {
+                (places[lane], shares[lane]) = eight[lane][input];
+            }
+            self.keep::<V>(start + input * LANES, &places, &shares);
+        }
+    }
+
+    /// Keeps an input of eight rows, calibrated, and where it lies.
+    #[inline(always)]
+    fn keep<V: Vector>(&mut self, here: usize, places: &[u32; LANES], shares: &[f32; LANES]) {
+        let (mut low, mut high) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            let at = places[lane] as usize;
+            // The bias is the last parameter, so that there is always one after a calibrator's.
+            (low[lane], high[lane]) = (self.theta[at], self.theta[at + 1]);
+        }
+        let (low, high, on) = (V::load(&low), V::load(&high), V::load(shares));
+        low.add(high.sub(low).mul(on)).store(&mut self.kept[here..]);
+        self.places[here..here + LANES].copy_from_slice(places);
+        on.store(&mut self.shares[here..]);
     }
 
     /// The scores of eight rows, or of as many as there are.

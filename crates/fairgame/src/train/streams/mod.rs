@@ -334,6 +334,7 @@ impl<'a> Training<'a> {
             Ok(Rows {
                 order: Vec::new(),
                 features: vec![features],
+                placed: Vec::new(),
                 compiled: compiled[at].clone().with_cells(cells),
                 plain,
                 binned,
