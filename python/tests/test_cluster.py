@@ -24,7 +24,7 @@ ROWS = 1_020_000  # More than are held as a table.
 RULE = "positive_rate(each sex) >= 0.8 * positive_rate()"
 TREES = {"label": 'hired == "yes"', "constraints": [RULE], "model": {"trees": {"trees": 12, "leaves": 6}}}
 LINEAR = {"label": 'hired == "yes"', "constraints": [RULE], "model": "linear"}
-STEPS = {**LINEAR, "algorithm": {"practical": {"turns": 400}}}
+STEPS = {**LINEAR, "algorithm": {"practical": {"turns": 80}}}
 POLICIES = {"trees": TREES, "linear": LINEAR, "steps": STEPS}
 
 
@@ -252,18 +252,19 @@ def test_checkpoints_go_on_with_other_workers(folder, wanted, client, tmp_path, 
         monkeypatch.setattr(_cluster, "Bar", bar)
         return fairgame.dask.train(STEPS, folder, where, **more)
 
-    whole, first, second = Turns(400), Turns(400, stop=200), Turns(400)
+    # There are two games, of 80 turns each.
+    whole, first, second = Turns(160), Turns(160, stop=60), Turns(160)
     trained(whole, client)
-    assert whole.done[-1] == 400
+    assert whole.done[-1] == 160
     with pytest.raises(InterruptedError, match="stopped here"):
         trained(first, client, checkpoint=tmp_path)
-    assert 200 <= first.done[-1] < 400
+    assert 60 <= first.done[-1] < 80
     with pytest.raises(ValueError, match="checkpoint is there already"):
         fairgame.dask.train(STEPS, folder, client, checkpoint=tmp_path)
     with local(1) as other:
         model = trained(second, other, checkpoint=tmp_path, resume=True)
     # It goes on where it was stopped, and not from the beginning.
-    assert second.done[0] >= 200 and second.done[-1] == 400
+    assert second.done[0] >= 60 and second.done[-1] == 160
     assert len(second.done) < 0.75 * len(whole.done)
     assert saved(model, tmp_path_factory) == wanted["steps"]
     with pytest.raises(ValueError, match="no checkpoint to go on from"):
