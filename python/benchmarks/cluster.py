@@ -177,6 +177,7 @@ def simulation(rows):
                 train(engine)
                 took = time.perf_counter() - start
                 engine.close()
+                engine.client.close()
             counts = engine.counts
             dask = 1000 * (took - drivers[workers]) / counts.questions
             print(f"| {workers} | {counts.questions} | {counts.bytes_answered:,} | {took:.2f} | {dask:.2f} |", flush=True)

@@ -262,11 +262,14 @@ class DaskEngine(_cluster.Engine):
         holder.actor = None  # The last reference: the scheduler forgets the actor.
 
     def _built(self, holder: _cluster.Holder) -> Any:
+        from distributed.comm import CommClosedError
+
         try:
             return self._until_there(holder.place, holder.actor.future, holder.actor)
+        except CommClosedError:
+            raise _cluster.Lost from None
         except OSError as error:
-            # No connection ends like this: the scheduler holds what an actor that is built has raised.
-            raise type(error)(f"on the worker {holder.place}: {error}") from error
+            raise OSError(f"on the worker {holder.place}: {error}") from error
         except ValueError as error:
             raise ValueError(f"on the worker {holder.place}: {error}") from error
 

@@ -234,8 +234,9 @@ class RayEngine(_cluster.Engine):
                     ) from None
             except ray.exceptions.RayTaskError as error:
                 # The shard's own: a block that is lost, too, which no other actor would get.
-                if isinstance(error.cause, (OSError, ValueError)):
-                    raise type(error.cause)(f"on the node {holder.place}: {error.cause}") from error
+                for kind in (OSError, ValueError):
+                    if isinstance(error.cause, kind):
+                        raise kind(f"on the node {holder.place}: {error.cause}") from error
                 raise
             except ray.exceptions.ActorDiedError as died:
                 # One that could not be built says why.

@@ -309,6 +309,10 @@ def test_what_does_not_fit_is_refused_before_training(folder, client, tmp_path, 
     data.assign(more=data["more"].astype(str)).to_parquet(tmp_path / "b.parquet")
     with pytest.raises(ValueError, match=r"b\.parquet: column `more` is a category, and in .* a number"):
         fairgame.dask.train(TREES, tmp_path, client)
+    # A type counts where all values are missing, too.
+    data.assign(more=np.full(2000, np.nan)).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"b\.parquet: column `more` is a category, and in .* a number"):
+        fairgame.dask.train(TREES, tmp_path, client)
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises((OSError, ValueError), match="the folder has no data files"):
@@ -458,6 +462,10 @@ def test_few_rows_and_what_is_wrong_with_a_value(client, tmp_path):
     data = people(3000, 3)
     data[:1000].to_parquet(tmp_path / "a.parquet")
     data[1000:].to_parquet(tmp_path / "b.parquet")
+    one, all_ = fairgame.train(TREES, tmp_path), fairgame.dask.train(TREES, tmp_path, client)
+    assert np.array_equal(one.predict_proba(data), all_.predict_proba(data))
+    # A column without type or values is of the kind that it has elsewhere.
+    data[:1000].assign(job=None).to_parquet(tmp_path / "a.parquet")
     one, all_ = fairgame.train(TREES, tmp_path), fairgame.dask.train(TREES, tmp_path, client)
     assert np.array_equal(one.predict_proba(data), all_.predict_proba(data))
     (tmp_path / "b.parquet").write_bytes((tmp_path / "b.parquet").read_bytes()[:-9])

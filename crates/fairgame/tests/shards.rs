@@ -230,6 +230,14 @@ fn parts_that_do_not_fit() {
     columns[0].values = Values::Boolean(vec![Some(true); 100]);
     let error = refused(vec![good.clone(), Table::new(columns).unwrap()]);
     assert!(error.contains("part 1: column `x` is a boolean, and in part 0 a number"), "{error}");
+    // Also where the first values are missing.
+    let mut columns = good.columns().to_vec();
+    let Values::Number(z) = &mut columns[1].values else { panic!("a column of numbers") };
+    z[..5].fill(f64::NAN);
+    let late = Table::new(columns.clone()).unwrap();
+    columns[1].values = Values::Boolean(vec![Some(true); 100]);
+    let error = refused(vec![late, Table::new(columns).unwrap()]);
+    assert!(error.contains("part 1: column `z` is a boolean, and in part 0 a number"), "{error}");
     let error = refused(vec![good.take(&[])]);
     assert!(error.contains("there is no row of data"), "{error}");
 }
@@ -346,8 +354,9 @@ fn kinds_of_text_are_those_of_the_first_file() {
 #[test]
 fn missing_values_of_the_policy() {
     let more = |row: usize| {
-        let number = if row % 3 == 0 { "-999".to_owned() } else { format!("{}", row % 10) };
-        (if row % 4 == 0 { "unknown" } else { "B" }.to_owned(), number)
+        let number =
+            if row.is_multiple_of(3) { "-999".to_owned() } else { format!("{}", row % 10) };
+        (if row.is_multiple_of(4) { "unknown" } else { "B" }.to_owned(), number)
     };
     let texts = [csv(3000, 5, more), csv(2000, 6, more)];
     let mut marked = spec_of_csv();
