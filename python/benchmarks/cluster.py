@@ -11,7 +11,8 @@
 with a thread each; medians of three. It prints how many questions are asked and how many bytes cross, and checks that the files are equal.
 
 `simulation`: what the driver does with more workers than there are: one shard has all rows, and the others have none. Their
-answers are as long as others', so the driver reads and adds up as many bytes. What shards need to answer is taken off.
+answers are as long as others', so the driver reads and adds up as many bytes. What shards need to answer is taken off. Then the same
+answers once more, through Dask: actors in two local processes return what was recorded, at once. So this is what the engine costs.
 """
 
 import argparse
@@ -137,30 +138,99 @@ def same(one, other, folder):
 def simulation(rows):
     from fairgame import _arguments, _fairgame
 
+    train = lambda ask: _fairgame.train_shards(_arguments.to_json(policy(TREES)), ask, "rows", 2)
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         written(rows, folder, files=1)
         [path] = _fairgame.files(str(folder))
-        print("| workers | questions | driver, s | of it adding up answers, ms a question | questions a second, if answers take no time |")
+        print("| workers | questions | driver, s | adding up answers, ms per question | questions a second, if answers take no time |")
         print("|---:|---:|---:|---:|---:|")
-        alone = None
+        alone, drivers = None, {}
         for workers in (1, 8, 64, 512):
             real, empty = _fairgame.Shard([(0, path, path)], 2), _fairgame.Shard([], 1)
+            recording = Recording(folder / f"answers{workers}") if workers in THROUGH_DASK else None
             spent = {"shards": 0.0, "questions": 0}
 
             def ask(question, keep):
                 start = time.perf_counter()
-                answers = [real.answer(question), *[empty.answer(question)] * (workers - 1)]
+                first, other = real.answer(question), empty.answer(question)
+                if recording is not None:
+                    recording.add(first, other)
                 spent["shards"] += time.perf_counter() - start
                 spent["questions"] += 1
-                return answers
+                return [first, *[other] * (workers - 1)]
 
             start = time.perf_counter()
-            _fairgame.train_shards(_arguments.to_json(policy(TREES)), ask, "rows", 2)
+            train(ask)
             driver, questions = time.perf_counter() - start - spent["shards"], spent["questions"]
+            drivers[workers] = driver
             alone = driver if alone is None else alone
             adding = 1000 * (driver - alone) / questions
             print(f"| {workers} | {questions} | {driver:.2f} | {adding:.2f} | {questions / driver:.0f} |", flush=True)
+        print()
+        print("| actors of Dask, in two processes | questions | bytes answered | all, s | Dask, ms per question |")
+        print("|---:|---:|---:|---:|---:|")
+        for workers in THROUGH_DASK:
+            with cluster(2) as client:
+                engine = replay(client, folder / f"answers{workers}", workers)
+                start = time.perf_counter()
+                train(engine)
+                took = time.perf_counter() - start
+                engine.close()
+                engine.client.close()
+            counts = engine.counts
+            dask = 1000 * (took - drivers[workers]) / counts.questions
+            print(f"| {workers} | {counts.questions} | {counts.bytes_answered:,} | {took:.2f} | {dask:.2f} |", flush=True)
+
+
+THROUGH_DASK = (8, 64)
+
+
+class Recording:
+    """Answers in two files: those of the first shard, and those of any other."""
+
+    def __init__(self, path):
+        self.files = [open(f"{path}.{which}", "wb") for which in ("first", "other")]
+
+    def add(self, *answers):
+        for file, answer in zip(self.files, answers):
+            file.write(len(answer).to_bytes(8, "little") + answer)
+            file.flush()
+
+
+def replay(client, path, workers):
+    """An engine whose actors return what was recorded."""
+    import mmap
+
+    import fairgame.dask
+    from fairgame import _cluster
+
+    class Replayed:
+        def __init__(self, path):
+            with open(path, "rb") as file:
+                self.answers, self.at = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), 0
+
+        def answer(self, questions):
+            start = self.at + 8
+            self.at = start + int.from_bytes(self.answers[self.at : start], "little")
+            return self.answers[start : self.at]
+
+    class Replay(fairgame.dask.DaskEngine):
+        def places(self):
+            there = super().places()
+            return [there[at % len(there)] for at in range(workers)]
+
+        def on_each(self, places, function, *given):
+            return {}
+
+        def start(self, place, runs, *, again):
+            recorded = f"{path}.{'other' if runs[0].number else 'first'}"
+            how = {"workers": [place], "actor": True, "pure": False, "allow_other_workers": False}
+            with self.client.as_current():
+                return fairgame.dask._Made(self.client.submit(Replayed, recorded, **how))
+
+    own = fairgame.dask._connected(client)
+    return Replay([_cluster.Run(number, f"{number}", None) for number in range(workers)], client=own)
 
 
 def main():

@@ -182,8 +182,7 @@ def audit(
     >>> found.verdict
     'met'
     """
-    texts = _arguments.constraint_texts(constraints)
-    policy = _arguments.to_json({"label": str(label), "objective": str(objective), "constraints": texts})
+    policy = _policy.of_audit(label, objective, constraints)
     rows, unit = _table(data), _aligned(unit, data, "unit")
     weight = _arguments.weights(_aligned(sample_weight, data, "sample_weight"), rows.rows)
     chances = _decisions.chances(_aligned(predictions, data, "predictions"), str(label), positive, rows)

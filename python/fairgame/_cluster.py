@@ -10,11 +10,13 @@ from __future__ import annotations
 import glob
 import json
 import os
+import pydoc
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import metadata
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +27,8 @@ from ._progress import Bar
 from ._said import FairGameWarning
 
 LOSSES = 5  # So often may a shard be lost in a row before its training ends.
+PATIENCE = 2.0  # Seconds without an answer before we look whether the worker is still there.
+NO_WORKER = 120.0  # Seconds that we wait for a worker, or for room on one.
 
 
 class Lost(Exception):
@@ -77,13 +81,22 @@ class Engine(ABC):
     _holders: list[Holder] = field(default_factory=list)
     _remembered: list[bytes] = field(default_factory=list)
 
-    @abstractmethod
-    def places(self) -> list[Any]:
-        """The workers that are there now; waits for one if there is none."""
+    shard = "fairgame._partitions.Shard"
+    """The name of the class of shards."""
+    advice = "see the logs of the cluster"
+    """What to look at when a worker is lost again and again."""
 
     @abstractmethod
-    def start(self, place: Any, runs: Sequence[Run]) -> Any:
-        """Begins to build a shard on a worker, and returns what `ask` needs. May raise Lost."""
+    def places(self) -> list[Any]:
+        """The workers that take shards now; waits for one if there is none."""
+
+    @abstractmethod
+    def on_each(self, places: Sequence[Any], function: Any, *given: Any) -> dict[Any, Any]:
+        """What a function of the standard library returns on each worker, or raises there. One that is lost is left out."""
+
+    @abstractmethod
+    def start(self, place: Any, runs: Sequence[Run], *, again: bool) -> Any:
+        """Begins to build a shard on a worker, once more after a loss or not, and returns what `ask` needs. May raise Lost."""
 
     @abstractmethod
     def ask(self, holder: Holder, questions: list[bytes]) -> Any:
@@ -117,12 +130,28 @@ class Engine(ABC):
 
     def _begin(self) -> None:
         places = self.places()
+        self._check_packages(places)
         parts = [part for part in dealt(self.runs, len(places)) if part]
         self._holders = [Holder(part, place, None) for part, place in zip(parts, places)]
         self.counts.shards = len(self._holders)
         for holder in self._holders:
             with suppress(Lost):  # It will be missed when it is asked.
-                holder.actor = self.start(holder.place, holder.runs)
+                holder.actor = self.start(holder.place, holder.runs, again=False)
+
+    def _check_packages(self, places: Sequence[Any]) -> None:
+        """Refuses workers without this version of the package: one that is sent what it cannot import would stop."""
+        own = version()
+        install = f"install fairgame {own or _fairgame.__version__} on all"
+        for place, there in self.on_each(places, metadata.version, "fairgame").items():
+            if isinstance(there, str) and own is not None and there != own:
+                raise RuntimeError(f"the worker {place} has fairgame {there}, and the client has {own}: install one version on all")
+        for place, shard in self.on_each(places, pydoc.locate, self.shard).items():
+            if isinstance(shard, Exception):
+                raise RuntimeError(f"the worker {place} cannot import fairgame: {shard}") from shard
+            if shard is None:
+                [found] = self.on_each([place], pydoc.locate, "fairgame._fairgame.__version__").values() or [None]
+                has = "no package fairgame" if not isinstance(found, str) else f"fairgame {found}, which is another version"
+                raise RuntimeError(f"the worker {place} has {has}: {install}")
 
     def _answers(self, question: bytes) -> list[bytes]:
         answers: dict[int, bytes] = {}
@@ -145,8 +174,8 @@ class Engine(ABC):
                 asked = {at: self._asked(self._holders[at], [*self._remembered, question]) for at in lost}
         holder = self._holders[lost[0]]
         raise RuntimeError(
-            f"the worker with {_named(holder.runs)} was lost {LOSSES + 1} times in a row, the last time {holder.place}: "
-            "it may have too little memory, or be stopped by something else; see the logs of the cluster"
+            f"the worker with {named(holder.runs)} was lost {LOSSES + 1} times in a row, the last time {holder.place}: "
+            f"it may have too little memory, or be stopped by something else; {self.advice}"
         )
 
     def _asked(self, holder: Holder, questions: list[bytes]) -> Any:
@@ -166,7 +195,7 @@ class Engine(ABC):
         held = [one.place for one in self._holders if one is not holder]
         holder.place = min(others, key=held.count)
         with suppress(Lost):
-            holder.actor = self.start(holder.place, holder.runs)
+            holder.actor = self.start(holder.place, holder.runs, again=True)
 
 
 def dealt(runs: Sequence[Run], shards: int) -> list[list[Run]]:
@@ -180,9 +209,18 @@ def dealt(runs: Sequence[Run], shards: int) -> list[list[Run]]:
     return parts
 
 
-def _named(runs: Sequence[Run]) -> str:
+def named(runs: Sequence[Run]) -> str:
+    """What messages call a shard of these runs."""
     names = [run.name for run in runs]
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+def version() -> str | None:
+    """The version that is installed here; None if the package was not installed, but only lies here."""
+    try:
+        return metadata.version("fairgame")
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def files(data: Any) -> list[Run]:
@@ -210,8 +248,10 @@ def is_path(data: Any) -> bool:
 
 
 def name_of(data: Any) -> str:
-    """What messages call the rows."""
-    return os.fspath(data) if isinstance(data, (str, os.PathLike)) else "the rows of the cluster"
+    """What messages and model files call the rows: files as the command line does."""
+    if not is_path(data):
+        return "the rows of the cluster"
+    return ", ".join(map(os.fspath, [data] if isinstance(data, (str, os.PathLike)) else data))
 
 
 def trained(
@@ -248,12 +288,6 @@ def judged(sums: Any, parts: Iterable[bytes], confidence: float) -> tuple[Mappin
     for note in notes:
         warnings.warn(note, FairGameWarning, stacklevel=4)
     return json.loads(found), notes
-
-
-def audit_policy(label: Any, objective: Any, constraints: Iterable[Any]) -> str:
-    """What decisions of any origin are judged by, as JSON."""
-    texts = _arguments.constraint_texts(constraints)
-    return _arguments.to_json({"label": str(label), "objective": str(objective), "constraints": texts})
 
 
 def loaded(classifier: Any) -> FairGameClassifier:

@@ -239,6 +239,10 @@ class FairGameClassifier(Trained):
         if (engine := engine_of(X)) is not None:
             more = (sensitive_features, sample_weight, groups, validation)
             return self._fit_elsewhere(engine, X, y, *more)
+        if self.client is not None:
+            raise ValueError(
+                f"client is for rows on a cluster, and X is {type(X).__name__}: give a data frame of Dask, or leave client out"
+            )
         memory = _arguments.memory(self.memory)
         self._classifier = self._scores = None  # An earlier classifier must not outlive a fit that fails.
         self._check_estimator(sample_weight is not None)
@@ -313,10 +317,16 @@ class FairGameClassifier(Trained):
     ) -> Self:
         """Trains on the workers of a cluster, whose frame X is."""
         self._classifier = self._scores = None
-        one_place = {"estimator": self.estimator, "class_weight": self.class_weight, "validation": validation}
+        one_place = {
+            "estimator": self.estimator,
+            "group_estimator": self.group_estimator,
+            "prefit": self.prefit or None,
+            "class_weight": self.class_weight,
+            "validation": validation,
+        }
         if given := [name for name, value in one_place.items() if value is not None]:
             raise ValueError(f"{given[0]} is for rows in one place: leave it out, or give rows that fit into memory")
-        X, label, labels = engine._labelled(X, y)
+        X, label, labels = engine._labelled(X, y, self.client)
         columns = list(X.columns if hasattr(X, "map_partitions") else X.columns())
         named = {"sensitive_features": sensitive, "sample_weight": weight, "groups": groups}
         for name, value in named.items():

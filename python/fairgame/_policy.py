@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _arguments, _selection
@@ -16,6 +16,12 @@ def text(policy: Mapping[str, Any] | str | os.PathLike[str], margin: Any = None)
         selection, _ = _selection.without_margin(policy.get("selection"))
         policy = {**policy, "selection": _selection.joined(selection, margin)}
     return _arguments.to_json(policy)
+
+
+def of_audit(label: Any, objective: Any, constraints: Iterable[Any]) -> str:
+    """What decisions of any origin are judged by, as JSON."""
+    texts = _arguments.constraint_texts(constraints)
+    return _arguments.to_json({"label": str(label), "objective": str(objective), "constraints": texts})
 
 
 def _file(path: str | os.PathLike[str]) -> Any:

@@ -8,6 +8,7 @@ what does. Sums are exact, so the result is that of all rows in one place, to th
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +22,7 @@ from ._evaluation import Evaluation
 
 __all__ = ["audit", "evaluate", "predict", "train"]
 
-PATIENCE = 5.0  # Seconds without an answer before we look whether the worker is still there.
 OF_FIT: dict[str, Any] = {"threads": None}  # What `FairGameClassifier.fit` leaves as it is.
-NO_WORKER = 120.0  # Seconds that we wait for a worker when there is none.
 
 
 def train(
@@ -63,7 +62,7 @@ def _trained(policy: str, data: Any, client: Any, threads: int | None, **more: A
         return _cluster.trained(policy, engine, _cluster.name_of(data), **more)
 
 
-def _labelled(ddf: Any, y: Any) -> tuple[Any, str, list[Any]]:
+def _labelled(ddf: Any, y: Any, client: Any) -> tuple[Any, str, list[Any]]:
     """Rows with their label as a column, its name, and the labels that there are."""
     if not isinstance(y, str):
         if not hasattr(y, "to_delayed"):
@@ -73,7 +72,9 @@ def _labelled(ddf: Any, y: Any) -> tuple[Any, str, list[Any]]:
             raise ValueError(f"y is called {name!r}, and so is a column of the frame: give y={name!r}, or rename one")
         ddf, y = ddf.assign(**{name: y}), name
     check_columns(y, columns=list(ddf.columns))
-    return ddf, y, ddf[y].dropna().unique().compute().tolist()
+    # Not `.compute()`: that goes to the default scheduler, which may be another one.
+    with _connected(client) as own:
+        return ddf, y, own.compute(ddf[y].dropna().unique()).result().tolist()
 
 
 def predict(classifier: FairGameClassifier | str | os.PathLike[str], ddf: Any, *, keys: str | None = None) -> Any:
@@ -132,7 +133,7 @@ def audit(
     """
     _check(ddf)
     check_columns(predictions, sample_weight, unit, columns=list(ddf.columns))
-    policy = _cluster.audit_policy(label, objective, constraints)
+    policy = _policy.of_audit(label, objective, constraints)
     sums = _fairgame.Sums.of_policy(policy)
     more = (policy, predictions, str(label), positive, sample_weight, unit, _fairgame.__version__)
     return _judged(sums, ddf, _partitions.audited, more, confidence)
@@ -195,19 +196,41 @@ class DaskEngine(_cluster.Engine):
     client: Any = None
     threads: int | None = None
 
-    def places(self) -> list[str]:
-        import distributed
+    advice = (
+        "see the logs of the cluster, and whether the client reaches the workers: questions go to them directly, not through "
+        "the scheduler"
+    )
 
-        try:
-            self.client.wait_for_workers(1, timeout=NO_WORKER)
-        except (TimeoutError, distributed.TimeoutError):
-            raise RuntimeError(f"the cluster has no worker, and none came in {NO_WORKER:.0f} s") from None
-        return sorted(self._workers())
+    def places(self) -> list[str]:
+        end = time.monotonic() + _cluster.NO_WORKER
+        while True:
+            workers = self._workers()
+            # A paused worker, whose memory is nearly full, would not begin to build a shard.
+            if running := sorted(place for place, one in workers.items() if one["status"] == "running"):
+                return running
+            if time.monotonic() > end:
+                states = ", ".join(f"{place} is {one['status']}" for place, one in sorted(workers.items()))
+                found = f"no worker of the cluster is running ({states})" if states else "the cluster has no worker"
+                raise RuntimeError(f"{found}, and none came in {_cluster.NO_WORKER:.0f} s")
+            time.sleep(0.1)
 
     def _workers(self) -> Mapping[str, Any]:
         return self.client.scheduler_info(n_workers=-1)["workers"]
 
-    def start(self, place: str, runs: Sequence[_cluster.Run]) -> Any:
+    def on_each(self, places: Sequence[str], function: Any, *given: Any) -> dict[str, Any]:
+        how = {"pure": False, "allow_other_workers": False}
+        asked = {place: self.client.submit(function, *given, workers=[place], **how) for place in places}
+        found: dict[str, Any] = {}
+        for place, future in asked.items():
+            try:
+                found[place] = self._until_there(place, future, _Made(future))
+            except _cluster.Lost:
+                pass
+            except Exception as error:
+                found[place] = error
+        return found
+
+    def start(self, place: str, runs: Sequence[_cluster.Run], *, again: bool) -> _Made:
         workers = self._workers()
         if place not in workers:
             raise _cluster.Lost
@@ -219,42 +242,66 @@ class DaskEngine(_cluster.Engine):
         named = [(run.number, run.name) for run in runs]
         with self.client.as_current():
             how = {"workers": [place], "actor": True, "pure": False, "allow_other_workers": False}
-            return self.client.submit(_partitions.Shard, named, parts, threads, _fairgame.__version__, **how)
+            return _Made(self.client.submit(_partitions.Shard, named, parts, threads, _fairgame.__version__, **how))
 
     def ask(self, holder: _cluster.Holder, questions: list[bytes]) -> Any:
-        import distributed
-
-        if isinstance(holder.actor, distributed.Future):
-            holder.actor = self._until_there(holder, holder.actor)
+        if holder.actor.shard is None:
+            holder.actor.shard = self._built(holder)
         try:
-            return holder.actor.answer(questions)
-        except (RuntimeError, OSError):
+            return holder.actor.shard.answer(questions)
+        except (RuntimeError, ValueError, OSError):
             raise _cluster.Lost from None
 
     def wait(self, holder: _cluster.Holder, asked: Any) -> bytes:
         try:
-            return self._until_there(holder, asked)
+            return self._until_there(holder.place, asked, holder.actor)
         except OSError:
             raise _cluster.Lost from None
 
     def stop(self, holder: _cluster.Holder) -> None:
         holder.actor = None  # The last reference: the scheduler forgets the actor.
 
-    def _until_there(self, holder: _cluster.Holder, future: Any) -> Any:
-        """A result, however long it takes, as long as the worker is there."""
+    def _built(self, holder: _cluster.Holder) -> Any:
+        from distributed.comm import CommClosedError
+
+        try:
+            return self._until_there(holder.place, holder.actor.future, holder.actor)
+        except CommClosedError:
+            raise _cluster.Lost from None
+        except OSError as error:
+            raise OSError(f"on the worker {holder.place}: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"on the worker {holder.place}: {error}") from error
+
+    def _until_there(self, place: str, asked: Any, made: _Made) -> Any:
+        """A result, however long it takes, as long as the worker is there and works."""
         import distributed
         from distributed.scheduler import KilledWorker
 
+        paused = None
         while True:
             try:
                 with self.client.as_current():
-                    return future.result(timeout=PATIENCE)
-            except (TimeoutError, distributed.TimeoutError):
-                if holder.place not in self._workers():
-                    raise _cluster.Lost from None
+                    return asked.result(timeout=_cluster.PATIENCE)
             except (distributed.CancelledError, KilledWorker):
                 raise _cluster.Lost from None
-            except ModuleNotFoundError as missing:
-                raise RuntimeError(
-                    f"the worker {holder.place} has no package {missing.name}: install fairgame {_fairgame.__version__} on all"
-                ) from missing
+            except (TimeoutError, distributed.TimeoutError):
+                found = self._workers().get(place)
+                # A worker that is started anew may have the address of the one that is gone.
+                if found is None or made.future.status not in ("pending", "finished"):
+                    raise _cluster.Lost from None
+                # A paused worker does not begin anything; a shard that it has goes on answering.
+                if found["status"] == "running" or made.shard is not None:
+                    paused = None
+                elif time.monotonic() > (paused := paused or time.monotonic()) + _cluster.NO_WORKER:
+                    raise _cluster.Lost from None
+
+
+@dataclass
+class _Made:
+    """A shard that is being built on a worker."""
+
+    future: Any
+    """What the scheduler knows it by."""
+    shard: Any = None
+    """Once it is there."""

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use fairgame::model::ModelSpec;
 use fairgame::random::Stream as Draws;
-use fairgame::table::{Category, Column, Feed, Table, Values};
+use fairgame::table::{Category, Column, Feed, Missing, ReadOptions, Source, Table, Values};
 use fairgame::train::{Driver, Engine, Shard, Spec, Streams};
 use fairgame::{Result, Threads};
 
@@ -230,6 +230,14 @@ fn parts_that_do_not_fit() {
     columns[0].values = Values::Boolean(vec![Some(true); 100]);
     let error = refused(vec![good.clone(), Table::new(columns).unwrap()]);
     assert!(error.contains("part 1: column `x` is a boolean, and in part 0 a number"), "{error}");
+    // Also where the first values are missing.
+    let mut columns = good.columns().to_vec();
+    let Values::Number(z) = &mut columns[1].values else { panic!("a column of numbers") };
+    z[..5].fill(f64::NAN);
+    let late = Table::new(columns.clone()).unwrap();
+    columns[1].values = Values::Boolean(vec![Some(true); 100]);
+    let error = refused(vec![late, Table::new(columns).unwrap()]);
+    assert!(error.contains("part 1: column `z` is a boolean, and in part 0 a number"), "{error}");
     let error = refused(vec![good.take(&[])]);
     assert!(error.contains("there is no row of data"), "{error}");
 }
@@ -268,5 +276,119 @@ fn rows_that_change_between_questions() {
             panic!("other rows were trained on, question {lose_at}")
         };
         assert!(error.to_string().contains("changed"), "question {lose_at}: {error}");
+    }
+}
+
+/// One shard for each file, in this process.
+struct OfFiles(Vec<Shard>);
+
+impl Engine for OfFiles {
+    fn ask(&mut self, question: &[u8], _: Option<usize>) -> Result<Vec<Vec<u8>>> {
+        Ok(self.0.iter_mut().map(|shard| shard.answer(question)).collect())
+    }
+}
+
+/// The settings for rows of CSV, which have other columns.
+fn spec_of_csv() -> Spec {
+    let mut spec = spec("trees");
+    spec.encoder.ignore = Vec::new();
+    spec
+}
+
+/// The model files of a training on files of CSV, in one place and with a shard for each.
+fn both_of_files(spec: &Spec, texts: &[String]) -> [Vec<u8>; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |at: usize| Source::Path(folder.path().join(format!("{at}.csv")));
+    for (at, text) in texts.iter().enumerate() {
+        std::fs::write(folder.path().join(format!("{at}.csv")), text).unwrap();
+    }
+    let plan = spec.plan(&Default::default()).unwrap();
+    let options = ReadOptions { missing: spec.missing.clone(), ..ReadOptions::default() };
+    let all = Feed::open("rows", (0..texts.len()).map(open), options).unwrap();
+    let one = plan.run_streams(Streams::new(all), &mut ()).unwrap().trained().unwrap();
+    let shard = |at| {
+        let feed = Feed::open(format!("{at}.csv"), [open(at)], ReadOptions::default()).unwrap();
+        Shard::new(vec![(at as u32, feed)], Threads::new(1))
+    };
+    let shards = OfFiles((0..texts.len()).map(shard).collect());
+    let all = plan.run_shards(Driver::new(shards, "rows"), &mut ()).unwrap().trained().unwrap();
+    [one, all].map(|trained| trained.classifier.to_bytes().unwrap())
+}
+
+/// Rows of CSV, with a code and a number that are of the caller's choice.
+fn csv(rows: usize, seed: u64, more: impl Fn(usize) -> (String, String)) -> String {
+    let mut draws = Draws::new(seed, "csv");
+    let mut text = "code,number,x,group,y\n".to_owned();
+    for row in 0..rows {
+        let (x, group) = (draws.unit(), if draws.below(3) == 0 { "few" } else { "many" });
+        let (code, number) = more(row);
+        text += &format!("{code},{number},{x:.3},{group},{}\n", x + draws.unit() > 1.0);
+    }
+    text
+}
+
+/// What a column of text is, the first file says, as in one place; what later files alone would look like does not matter.
+#[test]
+fn kinds_of_text_are_those_of_the_first_file() {
+    let word = |row: usize| (format!("B{}", row % 7), format!("{}", row % 10));
+    // Digits at first, and a text long after the rows that kinds are told by.
+    let digits = |row: usize| match row {
+        12_000 => ("A12".to_owned(), "3".to_owned()),
+        _ => (format!("{}", row % 9), format!("{}", row % 11)),
+    };
+    let texts = [csv(3000, 1, word), csv(13_000, 2, digits)];
+    let [one, all] = both_of_files(&spec_of_csv(), &texts);
+    assert!(one == all);
+    // The first value of a column comes late in the first file, or only in the next.
+    let late = |row: usize| match row {
+        12_500 => ("007".to_owned(), String::new()),
+        _ => (String::new(), String::new()),
+    };
+    let texts =
+        [csv(13_000, 3, late), csv(4000, 4, |row| (format!("{}", row % 5), format!("{row}")))];
+    let [one, all] = both_of_files(&spec_of_csv(), &texts);
+    assert!(one == all);
+}
+
+/// What stands for a missing value is known to shards before they read.
+#[test]
+fn missing_values_of_the_policy() {
+    let more = |row: usize| {
+        let number =
+            if row.is_multiple_of(3) { "-999".to_owned() } else { format!("{}", row % 10) };
+        (if row.is_multiple_of(4) { "unknown" } else { "B" }.to_owned(), number)
+    };
+    let texts = [csv(3000, 5, more), csv(2000, 6, more)];
+    let mut marked = spec_of_csv();
+    marked.missing = Missing::standard().and("-999").and("unknown");
+    let [one, all] = both_of_files(&marked, &texts);
+    assert!(one == all);
+    // Also where all rows of the first file are missing.
+    let texts = [csv(3000, 7, |_| ("unknown".to_owned(), "-999".to_owned())), csv(2000, 8, more)];
+    let [one, all] = both_of_files(&marked, &texts);
+    assert!(one == all);
+}
+
+/// Plenty of rows are not sent to one place because of a setting that needs a table.
+#[test]
+fn settings_that_need_a_table() {
+    let all = table(PLENTY, 10);
+    for (settings, setting, instead) in [
+        (r#"{"datasets": "one"}"#, "datasets", "leave it out, or choose `two`"),
+        (r#"{"datasets": {"cross": {"folds": 3}}}"#, "datasets", "leave it out"),
+        (
+            r#"{"algorithm": {"practical": {"turns": 100}}, "steps": [0.5, 1]}"#,
+            "steps",
+            "one learning rate",
+        ),
+        (r#"{"algorithm": {"unconstrained": {"turns": 100}}}"#, "algorithm", "`plug_in`"),
+    ] {
+        let spec = spec("linear").over(&serde_json::from_str(settings).unwrap()).unwrap();
+        let plan = spec.plan(&Default::default()).unwrap();
+        let driver = Driver::new(Here::new(&all, &[400_000], 2, 0), "rows");
+        let Err(error) = plan.run_shards(driver, &mut ()) else { panic!("{settings}") };
+        let error = format!("{error}; {}", error.advice().unwrap_or_default());
+        assert!(error.contains("1000000 rows would be sent here"), "{settings}: {error}");
+        assert!(error.contains(setting) && error.contains(instead), "{settings}: {error}");
     }
 }

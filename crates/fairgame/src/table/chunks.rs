@@ -28,6 +28,8 @@ pub struct Chunks {
     ended: bool,
     /// Whether sources without rows are a table without rows; otherwise they are an error.
     pub(super) may_be_empty: bool,
+    /// The columns of which nothing has told the kind when the first table was handed out.
+    pub(super) untyped: Vec<String>,
 }
 
 impl Chunks {
@@ -43,6 +45,7 @@ impl Chunks {
             started: false,
             ended: false,
             may_be_empty: false,
+            untyped: Vec::new(),
         }
     }
 
@@ -69,6 +72,10 @@ impl Chunks {
         }
         let is_empty = self.may_be_empty && !self.started && !self.table.columns.is_empty();
         if self.table.rows() > 0 || is_empty {
+            if !self.started {
+                let columns = self.table.columns.iter().filter(|column| column.kind().is_none());
+                self.untyped = columns.map(|column| column.name.clone()).collect();
+            }
             self.started = true;
             return self.table.take().map(Some);
         }

@@ -19,7 +19,7 @@ use super::{Header, ReadOptions, Untyped};
 use crate::{Error, ErrorKind, Remedy, Result, memory};
 
 /// How many rows settle the kinds of the columns.
-const SAMPLE: usize = 10_000;
+pub(super) const SAMPLE: usize = 10_000;
 
 /// What a column takes, in bytes, whatever it holds: `fairgame data describe` of a million columns takes 2,130 for each.
 const PER_COLUMN: u128 = 2_200;

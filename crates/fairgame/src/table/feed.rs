@@ -1,5 +1,7 @@
 //! Rows that are read more than once, in chunks, so that the whole table is never held.
 
+mod part;
+
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{Seek, copy};
@@ -12,8 +14,10 @@ use arrow_schema::SchemaRef;
 
 use super::chunks::{files, open_failed};
 use super::input::{self, Input};
-use super::{Chunks, Kind, ReadOptions, Shipped, Source, Table, arrow, chunks, read};
+use super::{Chunks, Kind, Missing, ReadOptions, Shipped, Source, Table, arrow, chunks, read};
 use crate::{Error, ErrorKind, Result};
+
+pub(crate) use part::{KindFrom, PartColumn};
 
 /// From so many rows on, they are read in chunks and not held as a table.
 pub const PLENTY: usize = 1_000_000;
@@ -228,7 +232,7 @@ impl<'a> Feed<'a> {
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub(crate) fn is_text(&self) -> Result<bool> {
+    fn is_text(&self) -> Result<bool> {
         let Held::Sources(sources, _) = &self.rows else { return Ok(false) };
         for source in sources {
             let (name, opened) = match source {
@@ -276,6 +280,13 @@ impl<'a> Feed<'a> {
         self.expected = kinds.to_vec();
         if let Held::Sources(_, options) = &mut self.rows {
             options.expected = kinds.iter().cloned().collect();
+        }
+    }
+
+    /// From now on, these stand for a missing value in files.
+    pub(crate) fn mark_missing(&mut self, missing: &Missing) {
+        if let Held::Sources(_, options) = &mut self.rows {
+            options.missing = missing.clone();
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) use column::is_probability;
 pub use column::{Category, Column, MISSING, Values};
 pub use dictionary::Dictionary;
 pub use feed::PLENTY;
-pub(crate) use feed::{Extent, Head};
+pub(crate) use feed::{Extent, Head, KindFrom, PartColumn};
 pub use feed::{Feed, Runs};
 pub(crate) use held::{Held, HeldTable};
 pub(crate) use predicate::mismatch;

@@ -467,8 +467,25 @@ impl Plan {
 
     /// Whether plenty of rows are read in passes: where one split is enough, and the model is ours.
     pub(super) fn streams(&self) -> bool {
-        let split = matches!(self.spec.datasets, Datasets::Two { .. } | Datasets::Given);
-        let given = matches!(self.spec.model, ModelSpec::Scores { .. });
-        split && self.spec.cross_fits() && !given && self.own.is_none()
+        self.needs_table().is_none()
+    }
+
+    /// The setting because of which all rows are held as a table, however many there are, and what to set instead.
+    pub(super) fn needs_table(&self) -> Option<(&'static str, &'static str)> {
+        if self.own.is_some() || matches!(self.spec.model, ModelSpec::Scores { .. }) {
+            return Some(("model", "choose one of our own models"));
+        }
+        if !self.spec.cross_fits() {
+            return Some(("algorithm", "choose `plug_in`, `practical` or `lagrangian`"));
+        }
+        if self.spec.steps != [1.0] {
+            return Some(("steps", "give one learning rate"));
+        }
+        match self.spec.datasets {
+            Datasets::Two { .. } | Datasets::Given => None,
+            Datasets::Auto | Datasets::One | Datasets::Cross { .. } => {
+                Some(("datasets", "leave it out, or choose `two`"))
+            }
+        }
     }
 }

@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::super::depot::{self, Pile};
 use super::super::gather::Gather;
-use super::super::scan::{By, Look, Noted, SAMPLES, Scanned, retold, sizes};
+use super::super::scan::{By, CHUNK, Look, Noted, SAMPLES, Scanned, retold, sizes};
 use super::super::storing::{AllStored, Stamped, Storing, TEACH};
 use super::super::{JUDGED, Streams, tell};
 use super::wire::{
-    Begin, Carried, Counted, Described, KindFrom, Question, Reply, Samples, ScanAnswer, Seal,
-    Store, StoreAnswer, of_bytes, seal, to_bytes,
+    Begin, Carried, Counted, Question, Samples, ScanAnswer, Seal, Store, StoreAnswer, answer_of,
+    of_bytes, seal, to_bytes,
 };
 use crate::algorithm::Algorithm;
 use crate::classifier::Classifier;
@@ -19,7 +19,7 @@ use crate::evaluate::Accumulator;
 use crate::model::{ModelSpec, trees};
 use crate::rate::{Question as Asked, Survey, Unnamed};
 use crate::sample::BLOCK;
-use crate::table::{Feed, HeldTable, Kind, PLENTY, Table};
+use crate::table::{Feed, HeldTable, Kind, KindFrom, PLENTY, PartColumn, Table};
 use crate::train::{Pass, Plan, Watch};
 use crate::{Error, ErrorKind, Result};
 
@@ -79,6 +79,7 @@ impl Question {
 }
 
 impl Remembering {
+    /// The replies of all shards, which are answers.
     fn ask(&mut self, question: &Question) -> Result<Vec<Vec<u8>>> {
         let stage = question.stage();
         let keep = stage.map(|(stage, replaces)| {
@@ -89,11 +90,8 @@ impl Remembering {
             self.stages.truncate(keep);
             self.stages.push(stage);
         }
-        let answered = |reply: Vec<u8>| match of_bytes(&reply)? {
-            Reply::Answered(answer) => Ok(answer),
-            Reply::Failed(failure) => Err(failure.into()),
-        };
-        replies.into_iter().map(answered).collect()
+        replies.iter().try_for_each(|reply| answer_of(reply).map(|_| ()))?;
+        Ok(replies)
     }
 }
 
@@ -121,13 +119,16 @@ impl Driver {
     }
 
     fn ask_for<T: for<'d> serde::Deserialize<'d>>(&self, question: &Question) -> Result<Vec<T>> {
-        self.ask(question)?.iter().map(|bytes| of_bytes(bytes)).collect()
+        self.ask(question)?.iter().map(|reply| of_bytes(answer_of(reply)?)).collect()
     }
 
-    /// Counts the rows and tells the shards how to read them. With fewer rows than are read in passes, or where the settings
-    /// need a table, these are the rows.
+    /// Counts the rows and tells the shards how to read them. With fewer rows than are read in passes, these are the rows.
     pub(in crate::train) fn settle(&mut self, plan: &Plan) -> Result<Option<Streams<'static>>> {
-        let counted: Vec<Vec<Counted>> = self.ask_for(&Question::Count)?;
+        let unwritten = |error: serde_json::Error| {
+            Error::new(ErrorKind::Settings, format!("the settings cannot be written: {error}"))
+        };
+        let missing = serde_json::to_string(&plan.stated().missing).map_err(unwritten)?;
+        let counted: Vec<Vec<Counted>> = self.ask_for(&Question::Count(missing))?;
         self.shards = counted.len().max(1) as u64;
         let mut runs: Vec<Counted> = counted.into_iter().flatten().collect();
         runs.sort_unstable_by_key(|run| run.run);
@@ -154,13 +155,20 @@ impl Driver {
                 .help(format!("train on a sample of at most {} rows", u32::MAX))
                 .at(&self.name));
         }
-        let kinds = same_columns(&runs)?;
+        let is_plenty = rows >= PLENTY as u64;
+        let kinds = same_columns(&runs, if is_plenty { CHUNK } else { PLENTY } as u64)?;
+        if let (true, Some((setting, instead))) = (is_plenty, plan.for_plenty()?.needs_table()) {
+            let message = format!("{rows} rows would be sent here, because of this setting");
+            return Err(Error::new(ErrorKind::Settings, message)
+                .help(format!(
+                    "{instead}; or train in one place with memory for all rows as a table"
+                ))
+                .at(setting));
+        }
         self.runs = runs;
-        let spec = serde_json::to_string(plan.stated()).map_err(|error| {
-            Error::new(ErrorKind::Settings, format!("the settings cannot be written: {error}"))
-        })?;
+        let spec = serde_json::to_string(plan.stated()).map_err(unwritten)?;
         self.ask(&Question::Begin(Begin { spec, firsts: self.firsts.clone(), kinds }))?;
-        if rows >= PLENTY as u64 && plan.for_plenty()?.streams() {
+        if is_plenty {
             return Ok(None);
         }
         let mut tables: Vec<(u32, HeldTable)> = self
@@ -234,8 +242,8 @@ impl Driver {
                 let notes = run.notes.iter().map(|notes| retold(notes, &global[start..]));
                 *place = Noted {
                     notes: notes.collect(),
-                    weights: run.weights,
-                    keys: run.keys,
+                    weights: run.weights.into_owned(),
+                    keys: run.keys.into_owned(),
                     rows: run.notes.iter().map(|notes| notes.len() as u64).sum(),
                 };
             }
@@ -374,15 +382,16 @@ impl Driver {
         let question = Question::Test { by: by.clone(), classifier: classifier.to_bytes()? };
         let mut sums = Accumulator::new(classifier.bound());
         for part in self.ask(&question)? {
-            sums.merge_bytes(&part)?;
+            sums.merge_bytes(answer_of(&part)?)?;
         }
         Ok(sums)
     }
 }
 
 /// The columns of all runs in the order of the first, and their kinds: as they are stored with some rows, or else as text is
-/// read in the first run that has values.
-fn same_columns(runs: &[Counted]) -> Result<Vec<(String, Kind)>> {
+/// read in the first run that has values. Among the first `most` rows, that is: in one place, text without any value there is
+/// a category.
+fn same_columns(runs: &[Counted], most: u64) -> Result<Vec<(String, Kind)>> {
     let mut of = runs.iter().filter(|run| run.rows > 0);
     let Some(first) = of.next() else { return Ok(Vec::new()) };
     let names: BTreeSet<&str> = first.columns.iter().map(|one| one.name.as_str()).collect();
@@ -402,8 +411,13 @@ fn same_columns(runs: &[Counted]) -> Result<Vec<(String, Kind)>> {
     }
     // Of each column, the kind and the run that it is of.
     let mut kinds: BTreeMap<&str, (Kind, KindFrom, &str)> = BTreeMap::new();
+    let mut first_row = 0;
     for run in runs.iter().filter(|run| run.rows > 0) {
-        for Described { name, kind, from } in &run.columns {
+        for PartColumn { name, kind, from } in &run.columns {
+            let kind = match from {
+                KindFrom::Text(row) if first_row + row >= most => &Kind::Category,
+                _ => kind,
+            };
             match (kinds.get(name.as_str()), from) {
                 (None | Some((_, KindFrom::Nothing, _)), _) => {
                     kinds.insert(name, (*kind, *from, &run.name));
@@ -415,8 +429,9 @@ fn same_columns(runs: &[Counted]) -> Result<Vec<(String, Kind)>> {
                 _ => {}
             }
         }
+        first_row += run.rows;
     }
-    let kind = |one: &Described| {
+    let kind = |one: &PartColumn| {
         (one.name.clone(), kinds.get(one.name.as_str()).map_or(one.kind, |found| found.0))
     };
     Ok(first.columns.iter().map(kind).collect())

@@ -1,5 +1,6 @@
 //! Some of the rows, and the answers that they give.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::super::depot::{self, Wanted};
@@ -8,15 +9,15 @@ use super::super::scan::{By, Found, Look, Noted, pass};
 use super::super::storing::{Noticed, Stamp, Stamped, TEACH};
 use super::super::{Stream, tested};
 use super::wire::{
-    Begin, Carried, Counted, Described, Failure, KindFrom, Question, Reply, RunNotes, Samples,
-    ScanAnswer, Seal, Store, StoreAnswer, of_bytes, seal, to_bytes,
+    Begin, Carried, Counted, Question, RunNotes, Samples, ScanAnswer, Seal, Store, StoreAnswer,
+    answered, answered_bytes, failed, of_bytes, seal,
 };
 use crate::classifier::Classifier;
 use crate::encode::Encoder;
 use crate::evaluate::Accumulator;
 use crate::model::trees::{Answer, Bins, Holder};
 use crate::rate::{Quantiles, Question as Asked};
-use crate::table::{Column, Feed, HeldTable, PLENTY, Table};
+use crate::table::{Feed, HeldTable, PLENTY, Table};
 use crate::train::training::Print;
 use crate::train::{Plan, Shape, Spec};
 use crate::{Error, ErrorKind, Result, Threads};
@@ -85,31 +86,25 @@ impl Shard {
         if let Some(failed) = &self.failed {
             return failed.clone();
         }
-        match self.reply(question) {
-            Ok(answer) => to_bytes(&Reply::Answered(answer)).unwrap_or_default(),
-            Err(error) => {
-                let failed = to_bytes(&Reply::Failed(Failure::from(error))).unwrap_or_default();
-                self.failed.insert(failed).clone()
-            }
-        }
+        self.reply(question).unwrap_or_else(|error| self.failed.insert(failed(error)).clone())
     }
 
     fn reply(&mut self, question: &[u8]) -> Result<Vec<u8>> {
         match of_bytes(question)? {
-            Question::Count => to_bytes(&self.count()?),
+            Question::Count(missing) => answered(&self.count(&missing)?),
             Question::Begin(begin) => self.begin(begin),
-            Question::Table => to_bytes(&self.table()?),
-            Question::Quantiles(by) => to_bytes(&self.quantiles(&by)?),
-            Question::Scan(by, quantiles) => to_bytes(&self.scan(by, quantiles)?),
-            Question::Samples(below) => to_bytes(&self.samples(below)?),
-            Question::Store(store) => to_bytes(&self.store(*store)?),
+            Question::Table => answered(&self.table()?),
+            Question::Quantiles(by) => answered(&self.quantiles(&by)?),
+            Question::Scan(by, quantiles) => answered(&self.scan(by, quantiles)?),
+            Question::Samples(below) => answered(&self.samples(below)?),
+            Question::Store(store) => answered(&self.store(*store)?),
             Question::Stored(seals) => match &self.seal {
                 Some(own) if !seals.contains(own) => Err(super::super::storing::changed()),
-                _ => Ok(Vec::new()),
+                _ => nothing(),
             },
             Question::Fetch { from, rows } => {
                 let end = self.carried.rows().min((from + rows) as usize);
-                to_bytes(&self.carried.some(end.min(from as usize)..end))
+                answered(&self.carried.some(end.min(from as usize)..end))
             }
             Question::Fetched => {
                 self.carried = Carried::default();
@@ -118,42 +113,28 @@ impl Shard {
                 {
                     self.runs = Vec::new();
                 }
-                Ok(Vec::new())
+                nothing()
             }
             Question::Teach { inside, unit } => self.teach(&inside, unit),
             Question::Trees(question) => {
                 let held = self.held.as_mut().ok_or_else(too_early)?;
                 let answer: Answer = held.holder.answer(&question, &held.bins, &self.threads)?;
-                to_bytes(&answer)
+                answered(&answer)
             }
             Question::Test { by, classifier } => self.test(&by, &classifier),
         }
     }
 
-    fn count(&self) -> Result<Vec<Counted>> {
+    fn count(&mut self, missing: &str) -> Result<Vec<Counted>> {
+        let missing = serde_json::from_str(missing).map_err(|error| {
+            Error::new(ErrorKind::Format, format!("what is missing cannot be read: {error}"))
+        })?;
+        self.runs.iter_mut().for_each(|run| run.stream.feed.mark_missing(&missing));
         let count = |run: &Run| -> Result<Counted> {
             let feed = &run.stream.feed;
-            let found = feed.extent(1)?;
-            let mut rows = found.rows;
-            if !found.exact {
-                rows = 0;
-                pass(feed, &mut |chunk, _| {
-                    rows += chunk.rows() as u64;
-                    Ok(())
-                })?;
-            }
-            let is_text = feed.is_text()?;
-            let describe = |one: &Column| Described {
-                name: one.name.clone(),
-                kind: one.values.kind(),
-                from: match one.values.missing() == one.values.len() {
-                    true => KindFrom::Nothing,
-                    false if is_text => KindFrom::Text,
-                    false => KindFrom::Type,
-                },
-            };
-            let columns = found.first.columns().iter().map(describe).collect();
-            Ok(Counted { run: run.number, name: feed.name().to_owned(), rows, columns })
+            let part = feed.part()?;
+            let name = feed.name().to_owned();
+            Ok(Counted { run: run.number, name, rows: part.rows, columns: part.columns })
         };
         self.runs.iter().map(count).collect()
     }
@@ -162,9 +143,13 @@ impl Shard {
         let Begin { spec, firsts, kinds } = begin;
         let spec = Spec::from_json(&spec)?;
         let plan = spec.plan(&Shape { rows: Some(PLENTY), ..Shape::default() })?;
-        self.runs.iter_mut().for_each(|run| run.stream.feed.expect(&kinds));
+        for run in &mut self.runs {
+            // One that was built again was not asked to count.
+            run.stream.feed.mark_missing(&spec.missing);
+            run.stream.feed.expect(&kinds);
+        }
         self.begun = Some(Begun { plan, firsts });
-        Ok(Vec::new())
+        nothing()
     }
 
     fn table(&self) -> Result<Vec<(u32, HeldTable)>> {
@@ -198,13 +183,12 @@ impl Shard {
         Ok(all)
     }
 
-    fn scan(&mut self, by: By, quantiles: Vec<(String, f64, f64)>) -> Result<ScanAnswer> {
+    fn scan(&mut self, by: By, quantiles: Vec<(String, f64, f64)>) -> Result<ScanAnswer<'_>> {
         let begun = self.begun.as_ref().ok_or_else(too_early)?;
         let look = Look::of(&begun.plan);
         let question = Asked::of(look.problem);
         let quantiles = Quantiles::known(quantiles);
         let mut found = None;
-        let mut runs = Vec::with_capacity(self.runs.len());
         for run in &mut self.runs {
             let before = begun.first(run.number)?;
             let mut own = Noted::default();
@@ -213,20 +197,20 @@ impl Shard {
                 let found = found.get_or_insert_with(|| Found::new(&question, &quantiles, columns));
                 look.add(&by, &run.stream, (chunk, 0, before + first, 0), found, &mut own)
             })?;
-            runs.push(RunNotes {
-                run: run.number,
-                notes: own.notes.clone(),
-                weights: own.weights.clone(),
-                keys: own.keys.clone(),
-            });
             run.noted = own;
         }
+        let runs = self.runs.iter().map(|run| RunNotes {
+            run: run.number,
+            notes: Cow::Borrowed(&run.noted.notes),
+            weights: Cow::Borrowed(&run.noted.weights),
+            keys: Cow::Borrowed(&run.noted.keys),
+        });
         let found = found.unwrap_or_else(|| Found::new(&question, &quantiles, 0));
         let answer = ScanAnswer {
             patterns: found.survey.table()?.into(),
             below: std::array::from_fn(|at| found.gathers[at].dropped_from()),
             firsts: found.firsts.clone(),
-            runs,
+            runs: runs.collect(),
             missing_units: found.missing_units as u64,
             keys: std::array::from_fn(|at| found.gathers[at].keys().collect()),
         };
@@ -355,7 +339,7 @@ impl Shard {
             weights.iter().map(|&weight| (f64::from(weight) * unit) as f32).collect()
         });
         held.holder.teach(target, weights);
-        Ok(Vec::new())
+        nothing()
     }
 
     fn test(&self, by: &By, classifier: &[u8]) -> Result<Vec<u8>> {
@@ -373,7 +357,7 @@ impl Shard {
             };
             tested::add_up(&classifier, &run.stream, first, &how, &mut sums)?;
         }
-        sums.to_bytes()
+        sums.to_bytes().map(|sums| answered_bytes(&sums))
     }
 }
 
@@ -382,6 +366,11 @@ impl Begun {
     fn first(&self, run: u32) -> Result<u64> {
         self.firsts.get(run as usize).copied().ok_or_else(too_early)
     }
+}
+
+/// An answer that says no more than that the question was understood.
+fn nothing() -> Result<Vec<u8>> {
+    Ok(answered_bytes(&[]))
 }
 
 fn too_early() -> Error {

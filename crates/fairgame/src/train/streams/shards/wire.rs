@@ -1,5 +1,7 @@
 //! Questions to shards and their answers, as bytes.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -10,14 +12,14 @@ use super::super::storing::Whose;
 use crate::encode::{Codes, Features};
 use crate::model::trees;
 use crate::rate::Quantiser;
-use crate::table::{HeldTable, Kind};
+use crate::table::{HeldTable, Kind, PartColumn};
 use crate::{Error, ErrorKind, Result, Slab};
 
 /// What is asked of every shard.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Question {
-    /// How many rows there are, and of which columns.
-    Count,
+    /// How many rows there are, and of which columns, where what stands for a missing value is this, as JSON.
+    Count(String),
     /// How to read them.
     Begin(Begin),
     /// All rows, as a table.
@@ -87,27 +89,7 @@ pub(super) struct Counted {
     pub(super) run: u32,
     pub(super) name: String,
     pub(super) rows: u64,
-    pub(super) columns: Vec<Described>,
-}
-
-/// A column of a run, as its first rows have it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Described {
-    pub(super) name: String,
-    pub(super) kind: Kind,
-    /// How sure the kind is.
-    pub(super) from: KindFrom,
-}
-
-/// Where the kind of a column comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum KindFrom {
-    /// It is stored with the rows.
-    Type,
-    /// It was inferred from text.
-    Text,
-    /// The first rows are missing, so that it is a guess.
-    Nothing,
+    pub(super) columns: Vec<PartColumn>,
 }
 
 /// What the second pass found in a shard.
@@ -131,22 +113,22 @@ pub(super) fn seal(notes: &[Notes], weights: &[Vec<f32>], keys: &[Vec<u64>]) -> 
     hash.finalize().into()
 }
 
-/// What was noted of a run of rows.
+/// What was noted of a run of rows. A shard keeps it, and lends it to its answer.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct RunNotes {
+pub(super) struct RunNotes<'a> {
     pub(super) run: u32,
-    pub(super) notes: Vec<Notes>,
-    pub(super) weights: Vec<Vec<f32>>,
-    pub(super) keys: Vec<Vec<u64>>,
+    pub(super) notes: Cow<'a, [Notes]>,
+    pub(super) weights: Cow<'a, [Vec<f32>]>,
+    pub(super) keys: Cow<'a, [Vec<u64>]>,
 }
 
 /// What the first pass found in a shard.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ScanAnswer {
+pub(super) struct ScanAnswer<'a> {
     pub(super) patterns: HeldTable,
     /// The number of the first row of each pattern.
     pub(super) firsts: Vec<u64>,
-    pub(super) runs: Vec<RunNotes>,
+    pub(super) runs: Vec<RunNotes<'a>>,
     pub(super) missing_units: u64,
     /// The keys of the samples.
     pub(super) keys: [Vec<u64>; SAMPLES],
@@ -264,16 +246,37 @@ impl Carried {
     }
 }
 
-/// An answer, or why there is none.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Reply {
-    Answered(#[serde(with = "serde_bytes")] Vec<u8>),
-    Failed(Failure),
+/// The first byte of a reply with an answer, and of one that says why there is none.
+const ANSWERED: u8 = 0;
+const FAILED: u8 = 1;
+
+/// A reply with an answer.
+pub(super) fn answered(answer: &impl Serialize) -> Result<Vec<u8>> {
+    extended(ANSWERED, answer)
+}
+
+/// A reply whose answer is these bytes.
+pub(super) fn answered_bytes(answer: &[u8]) -> Vec<u8> {
+    [&[ANSWERED], answer].concat()
+}
+
+/// A reply that says why there is no answer.
+pub(super) fn failed(error: Error) -> Vec<u8> {
+    extended(FAILED, &Failure::from(error)).unwrap_or_default()
+}
+
+/// The answer of a reply.
+pub(super) fn answer_of(reply: &[u8]) -> Result<&[u8]> {
+    match reply.split_first() {
+        Some((&ANSWERED, answer)) => Ok(answer),
+        Some((&FAILED, failure)) => Err(of_bytes::<Failure>(failure)?.into()),
+        _ => Err(damaged(&"it is no reply")),
+    }
 }
 
 /// An error on its way.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Failure {
+struct Failure {
     kind: u8,
     text: String,
     help: Option<String>,
@@ -310,14 +313,24 @@ impl From<Failure> for Error {
 
 /// Something as bytes.
 pub(super) fn to_bytes(what: &impl Serialize) -> Result<Vec<u8>> {
-    postcard::to_allocvec(what)
-        .map_err(|error| Error::new(ErrorKind::Format, format!("cannot be sent: {error}")))
+    postcard::to_allocvec(what).map_err(unsent)
+}
+
+/// Something as bytes behind a first one.
+fn extended(first: u8, what: &impl Serialize) -> Result<Vec<u8>> {
+    postcard::to_extend(what, vec![first]).map_err(unsent)
 }
 
 /// Something of bytes.
 pub(super) fn of_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T> {
-    postcard::from_bytes(bytes).map_err(|error| {
-        Error::new(ErrorKind::Format, format!("what came over the network is damaged: {error}"))
-            .help("use the same version of fairgame on all machines")
-    })
+    postcard::from_bytes(bytes).map_err(|error| damaged(&error))
+}
+
+fn unsent(error: postcard::Error) -> Error {
+    Error::new(ErrorKind::Format, format!("cannot be sent: {error}"))
+}
+
+fn damaged(why: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Format, format!("what came over the network is damaged: {why}"))
+        .help("use the same version of fairgame on all machines")
 }
