@@ -90,7 +90,7 @@ fn g_train_by_a_complexity() {
 #[test]
 fn g_train_by_data_is_of_single_rows() {
     let row = |at: usize| {
-        let (group, x) = (if at % 10 == 0 { "small" } else { "large" }, at * 37 % 101);
+        let (group, x) = (if at.is_multiple_of(10) { "small" } else { "large" }, at * 37 % 101);
         format!("{group},{x},{}\n", if (x + at % 7) > 50 { "yes" } else { "no" })
     };
     let rows: String = (0..2_000).map(row).collect();

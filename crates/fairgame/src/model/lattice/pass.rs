@@ -115,8 +115,8 @@ impl<C: Code> Forward<'_, C> {
         }
         for input in 0..inputs {
             let (mut places, mut shares) = ([0; LANES], [0.0; LANES]);
-            for lane in 0..LANES {
-                (places[lane], shares[lane]) = eight[lane][input];
+            for (lane, spots) in eight.iter().enumerate() {
+                (places[lane], shares[lane]) = spots[input];
             }
             self.keep::<V>(start + input * LANES, &places, &shares);
         }
