@@ -526,10 +526,10 @@ impl Measurements {
     pub(super) fn candidates(&self, chosen: &[usize], own: usize) -> Candidates {
         let (all, count) = (self.parts.max(1), self.losses.constraints() + 1);
         let room = |parts: usize| (MOST_KEPT / (parts * count)).min(512);
-        let together = (1..=all).filter(|at| all.is_multiple_of(*at) && (all / at > 1 || all == 1));
-        let fewest = together.clone().last().unwrap_or(1);
-        let together =
-            together.into_iter().find(|at| room(all / at) >= chosen.len()).unwrap_or(fewest);
+        let mut numbers =
+            (1..=all).filter(|at| all.is_multiple_of(*at) && (all / at > 1 || all == 1));
+        let most_together = numbers.clone().next_back().unwrap_or(1);
+        let together = numbers.find(|at| room(all / at) >= chosen.len()).unwrap_or(most_together);
         let parts = all / together;
         let most = room(parts).max(own).max(chosen.len().min(64));
         let mut kept: BTreeSet<usize> = chosen.iter().copied().take(most).collect();
