@@ -139,17 +139,20 @@ class Killer:
 
     def __init__(self, client, draws):
         self.nannies, self.draws = client.cluster.workers, draws
-        self.made, self.threads = 0, []
+        self.killed, self.threads = set(), []
 
     def kill(self, address=None):
         """Kills the worker of this address, or any that is there."""
 
         def there():
-            return [one for one in self.nannies.values() if one.pid and address in (None, one.worker_address)]
+            # A nanny gives up if its worker dies while it is started.
+            running = [one for one in self.nannies.values() if one.pid and one.process.status.name == "running"]
+            return [one for one in running if one.pid not in self.killed and address in (None, one.worker_address)]
 
         until(there)
-        os.kill(self.draws.choice(there()).pid, signal.SIGKILL)
-        self.made += 1
+        pid = self.draws.choice(there()).pid
+        self.killed.add(pid)
+        os.kill(pid, signal.SIGKILL)
 
     def soon(self, address=None):
         """Kills a moment later."""
@@ -193,22 +196,22 @@ def test_dask_workers_are_killed(folder, wanted, tmp_path_factory, monkeypatch):
         import fairgame.dask
 
         questions = fairgame.dask.train(TREES, folder, client).cluster_["questions"]
-        draws = random.Random(7)
-        killer, lost = Killer(client, draws), 0
-        # How many kills are at questions, and what else happens.
-        for count, more in ((1, {"starts": [False]}), (1, {"starts": [True]}), (1, {"both": True}), (2, {}), (2, {})):
-            until(lambda: list(one["status"] for one in client.scheduler_info()["workers"].values()) == ["running"] * 2)
-            with monkeypatch.context() as patched:
-                killer.at(draws.sample(range(1, questions + 1), count), patched, **more)
-                model = fairgame.dask.train(TREES, folder, client)
-                killer.done()
-            assert saved(model, tmp_path_factory) == wanted["trees"], (count, more)
-            assert model.cluster_["questions"] == questions
-            lost += model.cluster_["lost"]
-        assert killer.made == 10
-        # A worker that dies behind its last answer is not missed, nor is one that has no shard.
-        assert lost >= 7
-        print(f"{killer.made} kills in trainings of {questions} questions, and {lost} shards that were lost")
+    draws, kills, lost = random.Random(7), 0, 0
+    # How many kills are at questions, and what else happens.
+    for count, more in ((1, {"starts": [False]}), (1, {"starts": [True]}), (1, {"both": True}), (2, {}), (2, {})):
+        with local(2) as client, monkeypatch.context() as patched:
+            killer = Killer(client, draws)
+            killer.at(draws.sample(range(1, questions + 1), count), patched, **more)
+            model = fairgame.dask.train(TREES, folder, client)
+            killer.done()
+        assert saved(model, tmp_path_factory) == wanted["trees"], (count, more)
+        assert model.cluster_["questions"] == questions
+        kills += len(killer.killed)
+        lost += model.cluster_["lost"]
+    assert kills == 10
+    # A worker that dies behind its last answer is not missed, nor is one that has no shard.
+    assert lost >= 7
+    print(f"{kills} kills in trainings of {questions} questions, and {lost} shards that were lost")
 
 
 def test_a_shard_that_is_lost_again_and_again(folder, client, monkeypatch):
