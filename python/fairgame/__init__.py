@@ -197,6 +197,7 @@ def check_data(
     constraints: Iterable[Any] = (),
     ignore: Iterable[str] = (),
     features: Iterable[str] = (),
+    missing: Iterable[str] = (),
     n_jobs: int | None = None,
 ) -> list[dict[str, Any]]:
     """Checks data before training, as `fairgame data check` does: a list of what was found.
@@ -207,7 +208,8 @@ def check_data(
     `"small_group"` is a rate of a constraint with too few rows. `message` says it in words, and `serious` whether it
     stands in the way of a model that can be trusted. `left_out` says whether `fairgame.train` leaves the column out.
 
-    `ignore` has columns that are no features, `features` those that stay features whatever is found.
+    `ignore` has columns that are no features, `features` those that stay features whatever is found. `missing` has further
+    texts that stand for a missing value, if `data` is the name of a file.
 
     >>> import fairgame
     >>> found = fairgame.check_data("@compas", label="two_year_recid == 1")
@@ -220,7 +222,10 @@ def check_data(
         "features": list(features),
         "encoder": {"ignore": list(ignore)},
     }
-    return json.loads(_fairgame.check_data(_arguments.to_json(policy), _table(data), _arguments.threads(n_jobs)))
+    markers = _arguments.to_json({"also": list(missing)})
+    is_file = isinstance(data, (str, os.PathLike))
+    rows = Table.read([os.fspath(data)], missing=markers) if is_file else _table(data)
+    return json.loads(_fairgame.check_data(_arguments.to_json(policy), rows, _arguments.threads(n_jobs)))
 
 
 def groups(

@@ -50,6 +50,11 @@ def frame(found: dict[str, Any], notes: list[str]) -> Any:
     listed = [("all", [], found["all"])]
     listed += [(", ".join(one["by"]), one["by"], group) for one in found["groupings"] for group in one["groups"]]
     rows = []
+    taken = {"by", "rows", "weight", "share", *_VERDICTS, *_CONFUSION}
+    taken |= {rate + end for rate in _RATES for end in ("", "_low", "_high")}
+    for name in columns:
+        if name in taken:
+            raise ValueError(f"the frame of groups has a column `{name}` of its own: rename the column that groups are by")
     for name, by, group in listed:
         values = dict(zip(by, group["values"]))
         row = {"by": name} | {column: values.get(column) for column in columns}

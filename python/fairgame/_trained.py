@@ -297,7 +297,7 @@ class Trained(ClassifierMixin, BaseEstimator):
 
     def _table(self, data: Any) -> _fairgame.Table:
         """A table with the label and the groups, with the scores of other estimators beside it if these decide."""
-        rows = table(data)
+        rows = table(self._opened(data))
         if self._scores is None:
             return rows
         return self._scores.beside(rows, _wrapped.features_of(data, self.features_in_use_, self._layout.named))
@@ -315,12 +315,18 @@ class Trained(ClassifierMixin, BaseEstimator):
         keys = column(column_or_1d(aligned(keys, X, "keys")), "keys")
         return _fairgame.Table.from_columns([("key", keys)])
 
+    def _opened(self, X: Any) -> Any:
+        """The table of a file, with the missing values of training; what is no path stays as it is."""
+        if isinstance(X, (str, os.PathLike)):
+            return _fairgame.Table.read([os.fspath(X)], missing=self._classifier.missing())
+        return X
+
     def _checked(self, X: Any) -> Any:
         """X, after scikit-learn's check that it has the columns of `fit`.
 
         Nothing is compared for a `Table`, or if the classifier is from a file: columns are then found by name.
         """
-        X = _arguments.features(X, self)
+        X = _arguments.features(self._opened(X), self)
         if self._layout.columns and not isinstance(X, _fairgame.Table):
             validate_data(self, X, reset=False, skip_check_array=True)
         return X
@@ -370,8 +376,7 @@ class Trained(ClassifierMixin, BaseEstimator):
         `score`. A wrapped estimator is no part of the graph: its inputs are then the estimator's scores.
         """
         check_is_fitted(self)
-        with open(path, "wb") as file:
-            file.write(self._classifier.to_onnx())
+        _fairgame.write_whole(path, self._classifier.to_onnx())
 
     @property
     def feature_importances_(self) -> Array:

@@ -93,6 +93,23 @@ def test_adult(adult: pd.DataFrame, weighted: bool, predictions: str):
     assert found.loc["all"]["four_fifths"].isna().all() and found.loc["all"]["ratio_to_highest"].isna().all()
 
 
+def test_names_that_the_frame_has():
+    with pytest.raises(ValueError, match="`weight`.*rename"):
+        fairgame.groups({"weight": ["a", "b"] * 10}, np.arange(20) < 12, by="weight")
+
+
+def test_a_small_group_may_be_the_highest():
+    """0.9 of the highest group of these rows, but a group of ten rows may be higher: nobody knows."""
+    group = np.repeat(["a", "b", "few"], [2000, 2000, 10])
+    decided = np.concatenate([np.arange(2000) < 1000, np.arange(2000) < 900, np.arange(10) < 4])
+    found = fairgame.groups({"group": group}, decided, by="group").loc["group"]
+    assert found.loc["b", "ratio_to_highest"] == pytest.approx(0.9)
+    assert set(found["four_fifths"]) == {"undecided"}
+    assert found.loc["a", "ratio_to_highest"] == 1 and found.loc["a", "ratio_to_highest_low"] < 0.8
+    sure = fairgame.groups({"group": group[:4000]}, decided[:4000], by="group").loc["group"]
+    assert set(sure["four_fifths"]) == {"met"}
+
+
 def test_the_four_fifths_rule_compares_with_the_highest_group():
     """Groups selected at 40 % and 55 %: 0.84 of all rows, and 0.73 of the highest."""
     group = np.repeat(["a", "b"], 5000)

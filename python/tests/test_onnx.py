@@ -178,12 +178,29 @@ def test_markers_of_missing_values(adult: tuple[pd.DataFrame, pd.DataFrame], tmp
         policy = {"label": 'income == ">50K"', "constraints": rules, "model": model}
         policy["missing"] = {"also": ["unknown", "-", "-999"]}
         trained = fairgame.train(policy, tmp_path / "train.csv")
+        # A file has the markers, as in training.
+        raw["test"].to_csv(tmp_path / "test.csv", index=False)
+        assert (trained.decision_function(tmp_path / "test.csv") == trained.decision_function(test)).all()
         trained.export_onnx(tmp_path / "model.onnx")
         session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
         given = inputs(session, raw["test"])
         assert set(MARKERS) <= set(given["occupation"].ravel()) and (given["pay"] == -999).any()
         probability, score = session.run(["probability", "score"], given)
         check(trained, test, probability, score)
+
+
+def test_a_marker_that_is_a_category(tmp_path: Path):
+    """Frames have no markers: `NA` is a region, also in conditions."""
+    random = np.random.default_rng(3)
+    region = random.choice(["EU", "NA", "AP"], 4000)
+    x = random.normal(size=4000)
+    frame = pd.DataFrame({"region": region, "x": x, "hired": x + (region == "EU") + random.normal(size=4000) > 0.5})
+    rule = 'positive_rate(region != "EU") >= 0.9 * positive_rate()'
+    trained = fairgame.train({"label": "hired", "constraints": [rule], "model": "linear"}, frame)
+    trained.export_onnx(tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    probability, score = session.run(["probability", "score"], inputs(session, frame))
+    check(trained, frame, probability, score)
 
 
 def test_what_cannot_be_exported(adult: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path):

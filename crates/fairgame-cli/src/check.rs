@@ -44,15 +44,17 @@ pub(crate) struct Check {
 }
 
 pub(crate) fn run(arguments: &Check) -> Result<Verdict> {
-    if let Some(both) = arguments.feature.iter().find(|name| arguments.ignore.contains(name)) {
-        let message = format!("column `{both}` is to be left out and to stay a feature");
-        return Err(Error::new(ErrorKind::Settings, message).help("give --ignore or --feature"));
-    }
     let mut spec = arguments.problem.spec_if_any()?;
     spec.encoder.ignore.extend(arguments.ignore.iter().cloned());
     spec.features.extend(arguments.feature.iter().cloned());
-    // What `train` would do by default.
-    spec.checks = Checks::LeaveOut;
+    if let Some(both) = spec.features.iter().find(|name| spec.encoder.ignore.contains(name)) {
+        let message = format!("column `{both}` is to be left out and to stay a feature");
+        return Err(Error::new(ErrorKind::Settings, message).help("give --ignore or --feature"));
+    }
+    // A policy that asks for no checks is checked as `train` would check by default.
+    if spec.checks == Checks::Off {
+        spec.checks = Checks::LeaveOut;
+    }
     let table = arguments.read.read(&spec.missing)?;
     if table.rows() == 0 {
         return Err(Error::new(ErrorKind::Format, "there are no rows"));

@@ -41,7 +41,7 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
 
-    /// Draws the rows, the start and the minibatches of the first run
+    /// Seed of the first run; the others follow
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 

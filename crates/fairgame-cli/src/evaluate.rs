@@ -79,8 +79,8 @@ pub(crate) struct Audit {
     read: ReadArguments,
 
     /// What was decided: a column of true and false, of 0 and 1, or of probabilities of a positive decision (of a
-    /// randomised classifier); or a condition, 'decision == "accept"'. Of a model's probabilities of the label, give the
-    /// threshold: 'p >= 0.5'
+    /// randomised classifier); or a condition, 'decision == "accept"'. For probabilities of the label, write a
+    /// condition: 'p >= 0.5'
     #[arg(long, value_name = "EXPR")]
     prediction: String,
 
@@ -88,7 +88,7 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "COLUMNS")]
     by: Vec<String>,
 
-    /// The column of scores, for the AUC of each group [default: --prediction, if it is a column of chances]
+    /// The column of scores, for the AUC of each group [default: --prediction, if it is a column of probabilities]
     #[arg(long, value_name = "COLUMN", requires = "by")]
     score: Option<String>,
 

@@ -49,6 +49,10 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
 
+    /// The column with the scores, for a model trained with --score [default: as in training]
+    #[arg(long, value_name = "COLUMN")]
+    score: Option<String>,
+
     /// A file with the rows that the row is compared with [default: other rows of DATA]
     #[arg(long, value_name = "FILE")]
     background: Option<String>,
@@ -59,7 +63,11 @@ pub(crate) struct Explain {
 }
 
 pub(crate) fn run(arguments: &Explain) -> Result<Verdict> {
-    let classifier = Classifier::load(&arguments.model)?;
+    let mut classifier = Classifier::load(&arguments.model)?;
+    output::check_decides_alone(&classifier, arguments.score.as_deref())?;
+    if let Some(score) = &arguments.score {
+        classifier.take_scores_from(score).map_err(|error| error.at("--score"))?;
+    }
     let (row, others) = rows(arguments, &classifier)?;
     let key = arguments.id.as_deref().map(|id| key(arguments.row, &row, id)).transpose()?;
     let key = key.as_ref().map(std::slice::from_ref);

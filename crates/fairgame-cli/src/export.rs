@@ -16,8 +16,8 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   fairgame export model.safetensors model.onnx
 
-The graph has an input for each feature, of shape [rows, 1]: numbers and truth values as doubles (NaN is missing), categories
-as texts (an empty one is missing). Its outputs are `probability`, the chance of a positive decision, and `score`, the mean
+The graph has an input for each feature, of shape [rows, 1]: numbers and booleans as doubles (NaN is missing), categories
+as texts (an empty one is missing). Its outputs are `probability`, of a positive decision, and `score`, the mean
 score. It has encoder, all models of the mixture and their weights, and needs opset 15 and ai.onnx.ml 3. Trees, networks,
 linear models and scores of other models can be exported, lattices cannot.
 

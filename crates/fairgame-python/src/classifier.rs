@@ -225,6 +225,11 @@ impl PyClassifier {
         page.map_err(failed)
     }
 
+    /// What stands for a missing value in files, as JSON, as a policy has it.
+    fn missing(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.missing()).map_err(json_failed)
+    }
+
     /// As JSON: the columns that it needs to decide a row, its label, constraints, settings and mixture, and what
     /// it remembers of its training.
     fn describe(&self) -> PyResult<String> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use fairgame::table::{
-    Category, Column, Feed, PLENTY, ReadOptions, Runs, Source, Table, Values, read,
+    Category, Column, Feed, Missing, PLENTY, ReadOptions, Runs, Source, Table, Values, read,
 };
 use fairgame::{Error, ErrorKind};
 use numpy::ndarray::s;
@@ -16,7 +16,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatchReader;
 
-use crate::failed;
+use crate::{failed, json_failed};
 
 /// Named columns of one length.
 ///
@@ -323,21 +323,26 @@ impl PyTable {
         made.map_err(failed)
     }
 
-    /// A table of files, or of a dataset that is shipped, such as `@adult`; so many bytes may a text and a row have.
+    /// A table of files, or of a dataset that is shipped, such as `@adult`; so many bytes may a text and a row have. `missing` says
+    /// in JSON, as a policy does, what stands for a missing value.
     #[staticmethod]
-    #[pyo3(signature = (names, max_field=None, max_record=None))]
+    #[pyo3(signature = (names, max_field=None, max_record=None, missing=None))]
     fn read(
         py: Python<'_>,
         names: Vec<String>,
         max_field: Option<usize>,
         max_record: Option<usize>,
+        missing: Option<&str>,
     ) -> PyResult<Self> {
+        let missing = missing.map(serde_json::from_str::<Missing>).transpose();
+        let missing = missing.map_err(json_failed)?;
         let table = py.detach(|| {
             let sources = names.iter().map(|name| Source::parse(name));
             let plain = ReadOptions::default();
             let max_field = max_field.unwrap_or(plain.max_field);
             let max_record = max_record.unwrap_or(plain.max_record);
-            let options = ReadOptions { max_field, max_record, ..plain };
+            let missing = missing.unwrap_or_default();
+            let options = ReadOptions { max_field, max_record, missing, ..plain };
             read(sources.collect::<fairgame::Result<Vec<_>>>()?, &options)
         });
         table.map(PyTable::from).map_err(failed)

@@ -1,7 +1,9 @@
 //! A page about trained classifiers: what their files remember, as the data of a report.
 
 use fairgame::classifier::Classifier;
-use fairgame::evaluate::{Confusion, ConstraintResult, Evaluation, Measurement, RateResult};
+use fairgame::evaluate::{
+    Confusion, ConstraintResult, Evaluation, Measurement, ROUNDING, RateResult,
+};
 use fairgame::train::{
     BaselineKind, Record, RecordedModel, RecordedMoment, RecordedPart, SLACKS, trade_off,
 };
@@ -182,7 +184,7 @@ fn baseline(text: &str, found: &Evaluation) -> Baseline {
     Baseline {
         text: text.to_owned(),
         objective: found.objective.measurement.estimate().map(|found| found.value),
-        violated: losses.iter().filter(|loss| **loss > 0.0).count() as u64,
+        violated: losses.iter().filter(|loss| **loss > ROUNDING).count() as u64,
         worst: losses.into_iter().reduce(f64::max),
     }
 }

@@ -48,7 +48,7 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "N", help_heading = "Numbers")]
     rows: Option<usize>,
 
-    /// δ: how likely a generalization bound may fail; what is made of two of them, with up to 2δ
+    /// δ: failure probability of one generalization bound; results that combine two may fail with 2δ
     #[arg(long, value_name = "X", default_value_t = 0.05, help_heading = "Numbers")]
     delta: f64,
 
@@ -68,8 +68,8 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     subgradient: Option<f64>,
 
-    /// L: how fast a single row's constraint loss can change with the parameters (Theorem 2); with DATA that of its proxies, which
-    /// are then the losses that are shown to the constraint player
+    /// L: how fast a single row's constraint loss can change with the parameters (Theorem 2). With DATA, it is that of the
+    /// proxy losses, which the constraint player then sees
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     lipschitz: Option<f64>,
 
@@ -89,7 +89,7 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     objective_weight: Option<f64>,
 
-    /// |S_train|: how many rows the model player has [default: as many as the other]
+    /// |S_train|: how many rows the model player has [default: the same as --rows]
     #[arg(long, value_name = "N", help_heading = "Numbers")]
     train_rows: Option<usize>,
 
@@ -105,7 +105,7 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "X", default_value_t = 10.0, help_heading = "Numbers")]
     multiplier_bound: f64,
 
-    /// ‖λ̄‖₁: the mean multipliers of a baseline that was played [default: R, or less where γ allows no more]
+    /// ‖λ̄‖₁: the mean multipliers of a baseline that was played [default: R, or the smaller bound that γ implies]
     #[arg(long, value_name = "X", help_heading = "Numbers")]
     multiplier_norm: Option<f64>,
 

@@ -45,7 +45,7 @@ pub(crate) struct Train {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Exit with code 1 unless every constraint is promised; goes with a margin of a confidence (--margin 95%)
+    /// Exit with code 1 unless every constraint is promised; needs --margin 95% or --margin gate:…
     #[arg(long)]
     require_promise: bool,
 
@@ -191,7 +191,7 @@ impl Train {
         let sure =
             matches!(spec.selection, Selection::Shrink(one) if one.margin.confidence().is_some());
         if self.require_promise && !sure {
-            let message = "--require-promise is given, and the margin is of no confidence";
+            let message = "--require-promise needs a margin with a confidence";
             return Err(Error::new(ErrorKind::Settings, message).help("give one: --margin 95%"));
         }
         Ok(spec)

@@ -67,7 +67,7 @@ pub(super) fn forecast(forecast: &Forecast) -> String {
         }
         None => {
             let (half, whole) = (forecast.trial / 2, forecast.trial);
-            format!("Foretold from trainings on the first {half} and the first {whole} rows.\n")
+            format!("Estimated from trainings on the first {half} and the first {whole} rows.\n")
         }
     };
     text

@@ -138,21 +138,22 @@ impl Promises {
             "**Broken, as seen.** The share of promises for which the judging rows violate some constraint, with the \
              binomial standard error. Judging rows are finite, so this is too large where few rows judge."
                 .to_owned(),
-            "**Broken.** A raw count is too high, because the judging rows are finite. We subtract their noise, assuming \
-             normal values: the variance of a constraint's values over draws, less their mean squared standard error, is \
-             the variance of the true values. Broken is the share of the normal distribution with that variance and the \
-             values' mean that is above 0. The shares of all constraints are \
-             added, which is at least the share of draws in which any of them fails. The standard error is the \
-             jackknife's over draws."
+            "**Broken.** A raw count is too high, because the judging rows are finite. We estimate the variance of a \
+             constraint's true values: the observed variance over draws, minus the noise (the mean squared standard \
+             error). We assume a normal distribution with that variance and the observed mean. Broken is its share above \
+             0. The shares of all constraints are added, so the sum may be too high, also above the raw count. The \
+             standard error is the jackknife's over draws."
                 .to_owned(),
-            "**Kept.** Whether that share is at most what the margin allows, within two standard errors.".to_owned(),
+            "**Kept** (the column \"at most 5 %\" for a margin of 95 %). Whether that share is at most what the margin \
+             allows, within two standard errors."
+                .to_owned(),
             "**Standard error of a value.** The jackknife's, over 20 blocks of judging rows. Where the chance η of a \
              positive label is known, a row counts as positive with weight η and as negative with weight 1 − η, so that \
-             labels add no noise. In a file, lucky training rows leave unlucky ones to judge; that adds as much to the \
-             variance as independent judging rows would, and is taken out with it."
+             labels add no noise. In a finite file, training rows and judging rows are negatively correlated. That adds as \
+             much to the variance as independent judging rows would, and is subtracted with it."
                 .to_owned(),
-            "**Optimism.** What training expects to lose between the rows that it enforced a constraint on and the \
-             population, beside what was really lost (the gap): means over constraints and draws. The difference is \
+            "**Optimism.** By how much a loss is larger in the population than on the rows that it was enforced on: as \
+             training estimates it, and as it truly is (the gap). Means over constraints and draws. The difference is \
              taken draw by draw. It is unbiased if it is 0 within two standard errors."
                 .to_owned(),
         ]));
@@ -207,7 +208,7 @@ impl Promises {
             "training rows",
             "minimised",
             "constraints",
-            "why a promise can be had",
+            "why a promise is possible",
             "seconds a training",
         ]);
         let of = |problem: &Problem| {

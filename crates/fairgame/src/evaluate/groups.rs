@@ -22,14 +22,17 @@
 //! sel(g) − ρ·sel(h). Groups of a grouping share no row, so the two rates are independent. (Where rows come in units, a unit
 //! may have rows in both; its influences on the difference are added up before they are squared.)
 //!
-//! h is chosen by the same rows. The chosen rate is more often too high than too low, so the ratio is more often too low than
-//! too high:
+//! What is wanted is T = sel(g)/max_j sel(j) in the population. h is the highest group of these rows; another group, of few
+//! rows above all, may be the highest in the population:
 //!
-//! - The lower end, at α/2, misses less often than it would if h were fixed.
-//! - The upper end would miss more often. With k groups it is at α/(2(k − 1)): by the union bound, it is then right against
-//!   each of the k − 1 groups that could have been chosen. With two groups this changes nothing.
+//! - The lower end is the least of the lower ends, at α/2, of the ratios to all groups that may be the highest: h, and those
+//!   whose interval of the selection rate reaches above the rate of h. It is above T only if the lower end of the ratio to the
+//!   group that is truly highest is, so no union bound is needed.
+//! - The upper end is that of the ratio to h, and h was chosen. With k groups it is at α/(2(k − 1)): by the union bound, it is
+//!   then right against each of the k − 1 groups that could have been chosen. With two groups this changes nothing. The ratio
+//!   to any group is at least T, so this end covers T as well.
 //!
-//! What the interval covers is sel(g)/sel(h) in the population, or 1 where that is higher. For h itself the ratio is 1.
+//! For h itself the ratio is 1, and its interval ends there.
 //!
 //! Rows come in parts. What is kept are sums for each combination of values, and for an AUC the scores as [`ranking`](super::ranking)
 //! keeps them.
@@ -763,9 +766,15 @@ impl Judged<'_> {
                 highest = Some((at, rate));
             }
         }
+        // Those that may be the highest in the population.
+        let reaches = |group: &GroupResult| {
+            let most = highest.map_or(0.0, |(_, most)| most);
+            group.selection_rate.estimate().is_some_and(|one| one.interval.high > most)
+        };
+        let rivals: Vec<usize> = (0..groups.len()).filter(|&at| reaches(&groups[at])).collect();
         for (at, group) in groups.iter_mut().enumerate() {
             let (predicate, shown) = &predicates[at];
-            let (ratio, verdict) = match (rates[at], highest) {
+            let (mut ratio, mut verdict) = match (rates[at], highest) {
                 (None, _) | (_, None) => nothing(weightless(shown)),
                 (_, Some((_, most))) if most <= 0.0 => {
                     nothing("nothing is decided positive".to_owned())
@@ -784,6 +793,25 @@ impl Judged<'_> {
                     ratio.measured(&mut self.counts)
                 }
             };
+            if let (Measurement::Measured(found), Some(rate)) = (&mut ratio, rates[at]) {
+                for &rival in rivals.iter().filter(|rival| **rival != at) {
+                    let (to, name) = &predicates[rival];
+                    let to_rival = Ratio {
+                        group: (*predicate, shown),
+                        to: Some((*to, name)),
+                        value: rates[rival].map_or(1.0, |other| (rate / other).min(1.0)),
+                        most: 1.0,
+                        alphas: [self.alpha; 2],
+                    };
+                    let (to_rival, said) = to_rival.measured(&mut self.counts);
+                    if let Measurement::Measured(other) = to_rival {
+                        found.interval.low = found.interval.low.min(other.interval.low);
+                    }
+                    if verdict == Verdict::Met && said != Verdict::Met {
+                        verdict = Verdict::Undecided;
+                    }
+                }
+            }
             group.ratio_to_highest = Some(ratio);
             group.four_fifths = Some(verdict);
         }

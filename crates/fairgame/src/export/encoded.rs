@@ -14,7 +14,10 @@ pub(super) struct Inputs {
     /// By column.
     pub(super) columns: BTreeMap<String, (Kind, Place)>,
     /// The texts that mean missing.
-    pub(super) markers: Vec<String>,
+    markers: Vec<String>,
+    /// The texts that were categories in training, by column. A marker among them is a category: frames of Python have no
+    /// markers.
+    categories: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Inputs {
@@ -22,6 +25,7 @@ impl Inputs {
     pub(super) fn new(
         kinds: &BTreeMap<String, Kind>,
         missing: &Missing,
+        categories: BTreeMap<String, BTreeSet<String>>,
         graph: &mut Builder,
     ) -> Inputs {
         let mut column = |(name, kind): (&String, &Kind)| {
@@ -35,7 +39,8 @@ impl Inputs {
             }
             (name.clone(), (*kind, place))
         };
-        Inputs { columns: kinds.iter().map(&mut column).collect(), markers: missing.all_texts() }
+        let columns = kinds.iter().map(&mut column).collect();
+        Inputs { columns, markers: missing.all_texts(), categories }
     }
 
     fn get(&self, column: &str) -> Result<&(Kind, Place)> {
@@ -45,15 +50,18 @@ impl Inputs {
     /// A whole number for each known text, one for all that mean missing, and one for all others.
     fn labels<'a>(
         &'a self,
-        input: &Place,
+        (column, input): (&str, &Place),
         mut known: Vec<(&'a str, i64)>,
         (other, absent): (i64, i64),
         graph: &mut Builder,
     ) -> Place {
-        // A marker that was a value in training is that value: rows of Python have no markers.
         let texts: BTreeSet<&str> = known.iter().map(|(text, _)| *text).collect();
+        let category = |text: &str| {
+            texts.contains(text)
+                || self.categories.get(column).is_some_and(|all| all.contains(text))
+        };
         let markers = self.markers.iter().map(String::as_str);
-        known.extend(markers.filter(|text| !texts.contains(text)).map(|text| (text, absent)));
+        known.extend(markers.filter(|text| !category(text)).map(|text| (text, absent)));
         graph.labels(input, &known, other)
     }
 }
@@ -116,7 +124,7 @@ pub(super) fn encoded(
                 let place = match kind {
                     Kind::Category => {
                         let known = known.map(|(value, place)| (value.as_str(), place)).collect();
-                        inputs.labels(input, known, (other, absent), graph)
+                        inputs.labels((column, input), known, (other, absent), graph)
                     }
                     Kind::Number | Kind::Boolean => {
                         let number = |text: &str| match text {
@@ -213,7 +221,8 @@ fn compared(
                 }
             };
             // What is missing is neither equal nor unequal to anything.
-            let found = inputs.labels(input, vec![(text.as_str(), same)], (other, 0), graph);
+            let found =
+                inputs.labels((column, input), vec![(text.as_str(), same)], (other, 0), graph);
             return Ok(graph.cast(&found, Element::Bool));
         }
         Value::Number(number) => *number,

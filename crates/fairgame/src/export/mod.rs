@@ -23,11 +23,12 @@ mod graph;
 mod model;
 mod proto;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message;
 
 use crate::classifier::{Blend, Classifier};
+use crate::encode::Map;
 use crate::table::Kind;
 use crate::{Error, ErrorKind, Result};
 use encoded::Inputs;
@@ -68,7 +69,13 @@ pub fn onnx(classifier: &Classifier) -> Result<Exported> {
                 .help("rename the column, and train again"));
         }
     }
-    let inputs = Inputs::new(&kinds, &classifier.missing(), &mut graph);
+    let mut categories: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (column, map) in classifier.views().iter().flat_map(|view| view.encoder.maps()) {
+        if let Map::Values { values, .. } = map {
+            categories.entry(column.to_owned()).or_default().extend(values.iter().cloned());
+        }
+    }
+    let inputs = Inputs::new(&kinds, &classifier.missing(), categories, &mut graph);
     // Any input that is a number of rows long.
     let Some(like) = kinds.keys().next().map(|name| Place(name.clone())) else {
         return Err(refused("it has no features".to_owned()));
