@@ -150,8 +150,13 @@ class Trained(ClassifierMixin, BaseEstimator):
         if test is not None:
             parts = _arguments.parts(test, "test", ("sensitive_features", "sample_weight"))
             rows, weight = self._rows(*parts)
+        classifier = self._classifier
+        if self._scores is not None:
+            # The page has the columns of the estimator, whether or not there is a file yet.
+            unsaved = {"file": "unsaved", "sha256": "0" * 64, "format": "joblib", "estimators": []}
+            classifier = classifier.with_companion(_arguments.to_json(unsaved | self._beside()))
         with help_with_groups("; here as test=(X, y, sensitive_features)"):
-            page = self._classifier.report(name, rows, weight)
+            page = classifier.report(name, rows, weight)
         if path is None:
             return page
         _fairgame.write_whole(path, page.encode())
@@ -170,13 +175,15 @@ class Trained(ClassifierMixin, BaseEstimator):
         classifier, path = self._classifier, pathlib.Path(path)
         if self._scores is not None:
             content, companion = _files.pack(path, self._scores.held, estimators)
-            companion |= {"features": self._layout.columns, "named": self._layout.named}
-            companion["ignored"] = self._scores.ignored
-            if self._scores.groups is not None:
-                companion["groups"] = self._scores.groups.sets
-            _files.save(classifier, path, content, companion)
+            _files.save(classifier, path, content, companion | self._beside())
         else:
             _files.save(classifier, path)
+
+    def _beside(self) -> dict[str, Any]:
+        """What a model file says of a wrapped estimator, beside the name of its file."""
+        assert self._scores is not None
+        said = {"features": self._layout.columns, "named": self._layout.named, "ignored": self._scores.ignored}
+        return said if self._scores.groups is None else said | {"groups": self._scores.groups.sets}
 
     @classmethod
     def load(
