@@ -48,7 +48,7 @@ enum Command {
     /// Train a classifier under constraints
     #[command(after_help = train::EXAMPLES)]
     Train(Box<train::Train>),
-    /// Do the constraints of a model hold on these rows, and how sure is that?
+    /// Are the constraints of a model met, judged by these rows, and how sure is that?
     #[command(after_help = evaluate::EVALUATE_EXAMPLES)]
     Evaluate(Box<evaluate::Evaluate>),
     /// Do constraints hold for decisions that any model made, and how do groups fare?

@@ -56,7 +56,6 @@ const OLD: &[(&str, &str)] = &[
 
 /// Phrases that are left on pages which a command writes, until it writes them again.
 const LEFT: &[(&str, &str)] = &[
-    ("docs/paper/README.md", "cannot be had"),
     ("docs/paper/beyond.md", "cannot be had"),
     ("docs/paper/beyond.md", "could be had"),
     ("docs/paper/beyond.md", "margin had"),

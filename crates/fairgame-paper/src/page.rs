@@ -252,7 +252,7 @@ fn reading(experiment: Experiment) -> &'static [&'static str] {
     match experiment {
         Experiment::Simulated => &[],
         Experiment::Communities => &[
-            "The paper's negative violations cannot be had as it words them: the low and the high half of one \
+            "The paper's negative violations are impossible as it words them: the low and the high half of one \
              attribute are everyone together, so one of them has at least the overall false positive rate, and the \
              largest of the eight losses is never below 0. A classifier that is perfectly fair in the population shows \
              about .02 on 500 test rows by chance alone.",

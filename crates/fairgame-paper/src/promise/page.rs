@@ -125,7 +125,7 @@ impl Promises {
              promise can be made in at least {:.0} % of draws. For datasets from files, the rows that were not drawn are \
              used for judging. For generated populations, we generate {} new judging rows for each training row. Draws with seeds from 5001, 6001, \
              20001 and 90001 chose settings of the training: the number of parts, how much of the optimism's noise is in the margin, \
-             and when a promise is made. A page with other seeds is new to these settings, but its problems are not.",
+             and when a promise is made. Draws of other seeds had no part in choosing these settings, but the settings were chosen on the same problems.",
             100.0 * OFTEN,
             self.problems.first().map_or(JUDGING_ROWS, |one| judging_rows(one.rows) / one.rows)
         )));
@@ -149,8 +149,9 @@ impl Promises {
                 .to_owned(),
             "**Standard error of a value.** The jackknife's, over 20 blocks of judging rows. Where the chance η of a \
              positive label is known, a row counts as positive with weight η and as negative with weight 1 − η, so that \
-             labels add no noise. In a finite file, training rows and judging rows are negatively correlated. That adds as \
-             much to the variance as independent judging rows would, and is subtracted with it."
+             labels add no noise. In a finite file, training rows and judging rows are negatively correlated. This adds to \
+             the observed variance over draws; together with the noise of the judging rows it is the noise of independent \
+             judging rows, and both are subtracted as one."
                 .to_owned(),
             "**Optimism.** By how much a loss is larger in the population than on the rows that it was enforced on: as \
              training estimates it, and as it truly is (the gap). Means over constraints and draws. The difference is \
