@@ -56,6 +56,11 @@ pub(crate) fn run(arguments: &Check) -> Result<Verdict> {
         spec.checks = Checks::LeaveOut;
     }
     let table = arguments.read.read(&spec.missing)?;
+    for (flag, names) in [("--ignore", &arguments.ignore), ("--feature", &arguments.feature)] {
+        for name in names {
+            table.column(name).map_err(|error| error.at(flag))?;
+        }
+    }
     if table.rows() == 0 {
         return Err(Error::new(ErrorKind::Format, "there are no rows"));
     }

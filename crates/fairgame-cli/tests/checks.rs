@@ -152,6 +152,8 @@ fn ignore_and_feature_name_different_columns() {
     let check = ["data", "check", "people.csv", "--label", "hired == \"yes\"", "--ignore", "id"];
     let run = folder.fairgame(&[&check[..], &["--feature", "city"]].concat());
     assert!(matches!(run.code, Some(0 | 1)) && run.stdout.starts_with("1500 rows"), "{run:?}");
+    let run = folder.fairgame(&[&check[..], &["--ignore", "citty"]].concat());
+    assert!(run.code == Some(2) && run.stderr.contains("`city`"), "{run:?}");
     let run = folder.fairgame(&[&check[..], &["--feature", "id"]].concat());
     assert_eq!(run.code, Some(2), "{run:?}");
     assert!(run.stderr.contains("column `id` is to be left out and to stay a feature"), "{run:?}");
