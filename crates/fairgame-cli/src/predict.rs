@@ -23,8 +23,8 @@ Examples:
   fairgame predict model.safetensors - < new.csv --format jsonl
 
 If the rules of the classifier disagree on a row, a draw decides. The draw is a hash of a key stored in the model
-file, and of the row's features or its --id. So the same row gets the same decision every time, in every order, on every machine.
-The label and the groups of the constraints are not needed.
+file, and of the row's features or its --id. So the same row gets the same decision every time, in every order,
+on every machine. The label and the groups of the constraints are not needed.
 
 Files may be larger than memory: rows are read, decided and written a chunk at a time. An output file appears
 once it is whole; on standard output, an error comes after the rows before it.

@@ -17,7 +17,7 @@ Examples:
   fairgame reproduce communities-grid --splits 2 --halvings 3
   fairgame reproduce communities-grid --out paper    # finishes what was interrupted
 
-Finished runs are kept in the folder and not run again. All of it takes about five hours of one core.";
+Finished runs are kept in the folder and not run again. All of it takes many hours of one core.";
 
 #[derive(Args)]
 pub(crate) struct Grid {
